@@ -1,0 +1,39 @@
+"""What goes wrong, said in one line to the person who can mend it."""
+
+from __future__ import annotations
+
+import importlib
+from os import PathLike, fspath
+from types import ModuleType
+
+
+class TaxosphereError(Exception):
+    """Something failed; the message is the one line a user sees (exit code 1)."""
+
+
+class InputError(TaxosphereError):
+    """The input is at fault (exit code 2). Reads ``FILE:LINE: what is wrong, what to do``."""
+
+    def __init__(self, message: str, path: str | PathLike[str] | None = None, line: int | None = None) -> None:
+        self.message = message
+        self.path = None if path is None else fspath(path)
+        self.line = line
+        where = "" if self.path is None else f"{self.path}: " if line is None else f"{self.path}:{line}: "
+        super().__init__(where + message)
+
+
+class MissingExtra(TaxosphereError):
+    """An optional package is not installed."""
+
+    def __init__(self, package: str, extra: str) -> None:
+        super().__init__(f"this needs the package '{package}': pip install 'taxosphere[{extra}]'")
+
+
+def require(module: str, extra: str) -> ModuleType:
+    """Import an optional module, or say which extra brings it."""
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.split(".")[0] != module.split(".")[0]:
+            raise
+        raise MissingExtra(module.split(".")[0], extra) from None

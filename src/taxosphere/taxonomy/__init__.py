@@ -1,0 +1,5 @@
+"""What a hierarchy is, how it is read, checked, split and written. No torch in here."""
+
+from taxosphere.taxonomy.graph import Concept, CycleError, Taxonomy
+
+__all__ = ["Concept", "CycleError", "Taxonomy"]

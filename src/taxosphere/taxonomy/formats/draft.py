@@ -1,0 +1,191 @@
+"""What a reader collects, and the one place where it becomes a taxonomy or an error.
+
+Readers only gather columns with the line each entry came from. Whether ids repeat, edges lead nowhere or names are missing
+is decided here, the same way for every format.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import repeat
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from taxosphere.errors import InputError
+from taxosphere.taxonomy.checks import Problem
+from taxosphere.taxonomy.graph import Taxonomy
+from taxosphere.taxonomy.structure import Ints
+
+# No name or definition is this long; a longer one means a missing quote or line break.
+LONGEST_TEXT = 100_000
+
+
+@dataclass(slots=True)
+class Draft:
+    """Columns as read. `synonyms`, `images` and `extras` may stay empty when no concept has any."""
+
+    path: Path
+    format: str
+    ids: list[str] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
+    descriptions: list[str] = field(default_factory=list)
+    synonyms: list[tuple[str, ...]] = field(default_factory=list)
+    images: list[tuple[str, ...]] = field(default_factory=list)
+    extras: list[tuple[tuple[str, str], ...]] = field(default_factory=list)
+    lines: Sequence[int] = field(default_factory=list)
+    parents: list[str] = field(default_factory=list)
+    children: list[str] = field(default_factory=list)
+    edge_lines: Sequence[int] = field(default_factory=list)
+    edge_path: Path | None = None
+    meta: dict[str, Any] = field(default_factory=dict)
+    notes: list[Problem] = field(default_factory=list)
+
+    def concept(
+        self,
+        id: str,
+        name: str,
+        description: str = "",
+        synonyms: Iterable[str] = (),
+        images: Iterable[str] = (),
+        extras: Iterable[tuple[str, str]] = (),
+        line: int = 0,
+    ) -> None:
+        self.ids.append(id)
+        self.names.append(name)
+        self.descriptions.append(description)
+        self.synonyms.append(tuple(synonyms))
+        self.images.append(tuple(images))
+        self.extras.append(tuple(extras))
+        self.lines.append(line)  # type: ignore[attr-defined]
+
+    def edge(self, parent: str, child: str, line: int = 0) -> None:
+        self.parents.append(parent)
+        self.children.append(child)
+        self.edge_lines.append(line)  # type: ignore[attr-defined]
+
+    def left_out(self, text: str, line: int | None = None) -> None:
+        """One line about something in the file that the taxonomy does not carry."""
+        self.notes.append(Problem("left out", self.where(line), text, False))
+
+    def where(self, line: int | None = None, path: Path | None = None) -> str:
+        return f"{path or self.path}:{line}" if line else str(path or self.path)
+
+
+class _Finder:
+    """Raises at the first fatal problem when strict, else collects."""
+
+    def __init__(self, draft: Draft, strict: bool) -> None:
+        self.draft = draft
+        self.strict = strict
+        self.found: list[Problem] = []
+
+    def concept(self, kind: str, row: int, text: str, fatal: bool = True) -> None:
+        self._report(kind, self.draft.path, self._line(self.draft.lines, row), text, fatal)
+
+    def edge(self, kind: str, row: int, text: str, fatal: bool = True) -> None:
+        path = self.draft.edge_path or self.draft.path
+        self._report(kind, path, self._line(self.draft.edge_lines, row), text, fatal)
+
+    @staticmethod
+    def _line(lines: Sequence[int], row: int) -> int | None:
+        return (lines[row] or None) if row < len(lines) else None
+
+    def _report(self, kind: str, path: Path, line: int | None, text: str, fatal: bool) -> None:
+        if fatal and self.strict:
+            raise InputError(text, path=path, line=line)
+        self.found.append(Problem(kind, self.draft.where(line, path), text, fatal))
+
+
+def build(draft: Draft, strict: bool = True) -> Taxonomy:
+    """Strict: the first fatal fault raises. Lenient: faults are mended the least harmful way and kept in `reading`."""
+    if not draft.ids:
+        raise InputError("holds no concepts", path=draft.path)
+    finder = _Finder(draft, strict)
+    _check_texts(draft, finder)
+    positions = _drop_repeated_ids(draft, finder)
+    edges = _edges(draft, positions, finder)
+    meta = {"format": draft.format, **draft.meta}
+    return Taxonomy(
+        ids=tuple(draft.ids),
+        names=tuple(draft.names),
+        descriptions=tuple(draft.descriptions),
+        edge_array=edges,
+        synonyms=_column(draft.synonyms),
+        images=_column(draft.images),
+        extras=_column(draft.extras),
+        meta=meta,
+        reading=(*draft.notes, *finder.found),
+    )
+
+
+def _column(values: list[tuple[Any, ...]]) -> tuple[tuple[Any, ...], ...]:
+    return tuple(values) if any(values) else ()
+
+
+def _check_texts(draft: Draft, finder: _Finder) -> None:
+    for row, id in enumerate(draft.ids):
+        if not id:
+            # An empty id cannot be kept in any way, so it is refused even when lenient.
+            line = draft.lines[row] if row < len(draft.lines) else None
+            raise InputError("a concept without an id; give it one", path=draft.path, line=line or None)
+    for row, name in enumerate(draft.names):
+        if not name or name.isspace():
+            id = draft.ids[row]
+            finder.concept("empty name", row, f"the concept '{_short(id)}' has no name; give it one")
+            draft.names[row] = id
+    for what, column in (("id", draft.ids), ("name", draft.names), ("description", draft.descriptions)):
+        for row, text in enumerate(column):
+            if len(text) > LONGEST_TEXT:
+                message = f"the {what} '{_short(text)}' has {len(text):,} characters (more than {LONGEST_TEXT:,});"
+                finder.concept("long text", row, f"{message} is a quote or line break missing?")
+
+
+def _drop_repeated_ids(draft: Draft, finder: _Finder) -> dict[str, int]:
+    positions = dict(zip(reversed(draft.ids), range(len(draft.ids) - 1, -1, -1), strict=True))
+    if len(positions) == len(draft.ids):
+        return positions
+    keep = np.ones(len(draft.ids), bool)
+    for row, id in enumerate(draft.ids):
+        first = positions[id]
+        if first != row:
+            line = draft.lines[first] if first < len(draft.lines) else 0
+            before = f" (first in line {line})" if line else ""
+            finder.concept("duplicate id", row, f"the id '{_short(id)}' is used twice{before}; ids must differ")
+            keep[row] = False
+    kept = np.flatnonzero(keep).tolist()
+    for column in ("ids", "names", "descriptions", "synonyms", "images", "extras", "lines"):
+        values = getattr(draft, column)
+        setattr(draft, column, [values[row] for row in kept] if values else [])
+    return {id: row for row, id in enumerate(draft.ids)}
+
+
+def _edges(draft: Draft, positions: dict[str, int], finder: _Finder) -> Ints:
+    count = len(draft.parents)
+    parents = np.fromiter(map(positions.get, draft.parents, repeat(-1)), np.int64, count)
+    children = np.fromiter(map(positions.get, draft.children, repeat(-1)), np.int64, count)
+    keys = parents * len(positions) + children
+    _, first = np.unique(keys, return_index=True)
+    repeated = np.ones(count, bool)
+    repeated[first] = False
+    dangling = (parents < 0) | (children < 0)
+    loops = (parents == children) & ~dangling
+    for row in np.flatnonzero(dangling | loops | repeated).tolist():
+        parent, child = draft.parents[row], draft.children[row]
+        if dangling[row]:
+            missing = parent if parents[row] < 0 else child
+            finder.edge("dangling edge", row, f"the edge names '{_short(missing)}', which is no concept of this file")
+        elif loops[row]:
+            finder.edge("self loop", row, f"'{_short(parent)}' is its own parent; remove this edge")
+        else:
+            finder.edge("duplicate edge", row, f"the edge '{_short(parent)}' → '{_short(child)}' is repeated", False)
+    good = ~(dangling | loops | repeated)
+    return np.stack([parents[good], children[good]], axis=1).astype(np.int32)
+
+
+def _short(text: str) -> str:
+    """A text that fits into one line of an error message."""
+    flat = " ".join(text.split())
+    return flat if len(flat) <= 60 else flat[:57] + "…"

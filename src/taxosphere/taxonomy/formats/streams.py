@@ -1,0 +1,121 @@
+"""Opening text files: gzip, byte order marks, encodings, and the line where something is wrong."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, TextIO, cast
+
+from taxosphere import atomic
+from taxosphere.errors import InputError
+
+GZIP_MAGIC = b"\x1f\x8b"
+UTF8_BOM = b"\xef\xbb\xbf"
+WIDE_BOMS = (b"\xff\xfe", b"\xfe\xff")
+
+
+def bare_suffix(path: Path) -> str:
+    """The suffix that names the format: `.obo` for both `x.obo` and `x.OBO.gz`."""
+    name = path.name.lower().removesuffix(".gz")
+    return Path(name).suffix
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Turns what the operating system, gzip or the decoder says into one line about `path`."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise InputError("no such file", path=path) from None
+    except IsADirectoryError:
+        raise InputError("is a folder, a file was expected", path=path) from None
+    except PermissionError:
+        raise InputError("no permission to read it", path=path) from None
+    except (EOFError, zlib.error):
+        raise InputError("the gzip data is cut off or damaged", path=path) from None
+    except gzip.BadGzipFile:
+        raise InputError("is not gzip data, or is damaged", path=path) from None
+    except UnicodeDecodeError:
+        raise _undecodable(path) from None
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror or error}", path=path) from None
+
+
+@contextmanager
+def open_bytes(path: Path) -> Iterator[IO[bytes]]:
+    """Decompressed bytes after the byte order mark; refuses empty files and UTF-16."""
+    with reading(path), path.open("rb") as raw:
+        zipped = raw.read(2) == GZIP_MAGIC
+        raw.seek(0)
+        if not zipped and path.suffix.lower() == ".gz" and raw.read(1):
+            raise InputError("ends in .gz but is not gzip data", path=path)
+        raw.seek(0)
+        plain = cast(IO[bytes], gzip.GzipFile(fileobj=raw, mode="rb") if zipped else raw)
+        with io.BufferedReader(cast(io.RawIOBase, plain)) as handle:
+            head = handle.peek(3)[:3]
+            if not head:
+                raise InputError("the file is empty", path=path)
+            if head.startswith(WIDE_BOMS):
+                raise InputError("is UTF-16 text; save it as UTF-8", path=path, line=1)
+            if head.startswith(UTF8_BOM):
+                handle.read(3)
+            yield handle
+
+
+@contextmanager
+def open_text(path: Path, newline: str = "\n") -> Iterator[TextIO]:
+    with open_bytes(path) as raw, io.TextIOWrapper(raw, encoding="utf-8", newline=newline) as text:
+        yield text
+
+
+def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Lines without their end, counted from 1. Only `\\n` and `\\r\\n` end a line."""
+    with open_text(path) as handle:
+        for number, line in enumerate(handle, 1):
+            if "\0" in line:
+                raise InputError("holds a NUL byte; this is not a text file", path=path, line=number)
+            yield number, line.rstrip("\r\n")
+
+
+def read_bytes(path: Path) -> bytes:
+    with open_bytes(path) as handle:
+        return handle.read()
+
+
+def read_text(path: Path) -> str:
+    with open_text(path) as handle:
+        return handle.read()
+
+
+@contextmanager
+def open_to_write(path: Path) -> Iterator[TextIO]:
+    """UTF-8 with `\\n`; gzip when the name says so, without a time stamp so that equal content gives equal files."""
+    with atomic.file(path) as unfinished, unfinished.open("wb") as raw:
+        if path.suffix.lower() == ".gz":
+            with (
+                gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as packed,
+                io.TextIOWrapper(packed, encoding="utf-8", newline="") as text,
+            ):
+                yield text
+        else:
+            with io.TextIOWrapper(raw, encoding="utf-8", newline="") as text:
+                yield text
+
+
+def _undecodable(path: Path) -> InputError:
+    with open_bytes(path) as handle:
+        for number, line in enumerate(handle, 1):
+            try:
+                line.decode("utf-8")
+            except UnicodeDecodeError as error:
+                byte = line[error.start]
+                return InputError(
+                    f"byte 0x{byte:02x} is not UTF-8 (Latin-1 perhaps?); save the file as UTF-8",
+                    path=path,
+                    line=number,
+                )
+    return InputError("is not UTF-8; save it as UTF-8", path=path)

@@ -1,0 +1,340 @@
+"""What a hierarchy is: an immutable, columnar graph of concepts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from os import PathLike
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from taxosphere.errors import InputError
+from taxosphere.taxonomy import structure
+from taxosphere.taxonomy.structure import Csr, Ints, Longs
+
+if TYPE_CHECKING:
+    import networkx
+    import pandas
+
+    from taxosphere.taxonomy.checks import Problem
+
+
+class CycleError(InputError):
+    """The hierarchy runs in a circle, so depth below it and numbers of descendants have no meaning."""
+
+
+@dataclass(frozen=True, slots=True)
+class Concept:
+    """One concept as a person would describe it, with no position in any hierarchy."""
+
+    id: str
+    name: str
+    description: str = ""
+    synonyms: tuple[str, ...] = ()
+    images: tuple[str, ...] = ()
+    extras: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def text(self) -> str:
+        """What an encoder reads: ``name: description``, without saying the name twice."""
+        if not self.description:
+            return self.name
+        if self.description.lower().startswith(self.name.lower()):
+            return self.description
+        return f"{self.name}: {self.description}"
+
+
+Strings = tuple[str, ...]
+Lists = tuple[tuple[Any, ...], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Taxonomy:
+    """Concepts in columns, edges as an (m, 2) array of (parent, child) positions.
+
+    Positions are the working currency; ids appear at the border. A taxonomy never changes: `add`, `keep` and
+    `with_edges` return new ones that share the old strings and arrays.
+    """
+
+    ids: Strings
+    names: Strings
+    descriptions: Strings
+    edge_array: Ints
+    synonyms: Lists = ()
+    images: Lists = ()
+    extras: Lists = ()
+    meta: Mapping[str, Any] = field(default_factory=dict)
+    reading: tuple[Problem, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in ("synonyms", "images", "extras"):
+            if not getattr(self, name):  # an absent column costs one shared empty tuple per concept
+                object.__setattr__(self, name, ((),) * len(self.ids))
+        lengths = {len(self.ids), len(self.names), len(self.descriptions)}
+        if lengths | {len(self.synonyms), len(self.images), len(self.extras)} != {len(self.ids)}:
+            raise ValueError("the columns of a taxonomy must have one entry per concept")
+        edges = np.ascontiguousarray(self.edge_array, np.int32).reshape(-1, 2)
+        edges.flags.writeable = False
+        object.__setattr__(self, "edge_array", edges)
+        object.__setattr__(self, "meta", MappingProxyType(dict(self.meta)))
+
+    # -- making one ---------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def from_concepts(
+        cls, concepts: Iterable[Concept], edges: Iterable[tuple[str, str]], meta: Mapping[str, Any] | None = None
+    ) -> Taxonomy:
+        """Build from concepts and (parent id, child id) pairs; refuses unknown and repeated ids."""
+        rows = list(concepts)
+        empty = cls((), (), (), np.zeros((0, 2), np.int32), meta=meta or {})
+        return empty.add(rows, edges)
+
+    @classmethod
+    def from_edges(
+        cls,
+        pairs: Iterable[tuple[str, str]],
+        names: Mapping[str, str] | None = None,
+        descriptions: Mapping[str, str] | None = None,
+    ) -> Taxonomy:
+        """Build from (parent, child) pairs; ``names`` and ``descriptions`` may bring concepts without an edge."""
+        pairs = list(pairs)
+        names, descriptions = names or {}, descriptions or {}
+        ids = dict.fromkeys(end for pair in pairs for end in pair)
+        ids |= dict.fromkeys(names) | dict.fromkeys(descriptions)
+        return cls.from_concepts((Concept(i, names.get(i, i), descriptions.get(i, "")) for i in ids), pairs)
+
+    @classmethod
+    def read(
+        cls, path: str | PathLike[str], *, columns: tuple[str, str] | None = None, strict: bool = True
+    ) -> Taxonomy:
+        """Read any supported file or folder; ``strict=False`` collects faults in `reading` instead of refusing."""
+        from taxosphere.taxonomy import formats
+
+        return formats.read(path, columns=columns, strict=strict)
+
+    def write(self, path: str | PathLike[str]) -> None:
+        """Write in the format that the suffix of ``path`` names (no suffix: the native folder)."""
+        from taxosphere.taxonomy import formats
+
+        formats.write(self, path)
+
+    @classmethod
+    def from_networkx(cls, graph: networkx.DiGraph[Any]) -> Taxonomy:
+        from taxosphere.taxonomy.formats import frames
+
+        return frames.from_networkx(graph)
+
+    def to_networkx(self) -> networkx.DiGraph[Any]:
+        from taxosphere.taxonomy.formats import frames
+
+        return frames.to_networkx(self)
+
+    @classmethod
+    def from_pandas(cls, nodes: pandas.DataFrame | None, edges: pandas.DataFrame) -> Taxonomy:
+        from taxosphere.taxonomy.formats import frames
+
+        return frames.from_pandas(nodes, edges)
+
+    def to_pandas(self) -> tuple[pandas.DataFrame, pandas.DataFrame]:
+        from taxosphere.taxonomy.formats import frames
+
+        return frames.to_pandas(self)
+
+    # -- concepts -----------------------------------------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __contains__(self, id: object) -> bool:
+        return id in self._positions
+
+    def __repr__(self) -> str:
+        return f"Taxonomy({len(self):,} concepts, {len(self.edge_array):,} edges)"
+
+    @cached_property
+    def _positions(self) -> dict[str, int]:
+        return {id: position for position, id in enumerate(self.ids)}
+
+    def position(self, id: str) -> int:
+        try:
+            return self._positions[id]
+        except KeyError:
+            raise InputError(f"no concept has the id '{id}'") from None
+
+    def concept(self, position: int) -> Concept:
+        return Concept(
+            self.ids[position],
+            self.names[position],
+            self.descriptions[position],
+            self.synonyms[position],
+            self.images[position],
+            self.extras[position],
+        )
+
+    def concepts(self) -> Iterator[Concept]:
+        return map(self.concept, range(len(self)))
+
+    # -- edges --------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def parent_csr(self) -> Csr:
+        return structure.compress(len(self), self.edge_array[:, 1], self.edge_array[:, 0])
+
+    @cached_property
+    def child_csr(self) -> Csr:
+        return structure.compress(len(self), self.edge_array[:, 0], self.edge_array[:, 1])
+
+    def parents(self, id: str) -> Strings:
+        return tuple(self.ids[i] for i in self.parent_csr.row(self.position(id)))
+
+    def children(self, id: str) -> Strings:
+        return tuple(self.ids[i] for i in self.child_csr.row(self.position(id)))
+
+    def edges(self) -> Iterator[tuple[str, str]]:
+        return ((self.ids[parent], self.ids[child]) for parent, child in self.edge_array.tolist())
+
+    @cached_property
+    def roots(self) -> Longs:
+        return np.flatnonzero(self.parent_csr.counts == 0)
+
+    @cached_property
+    def leaves(self) -> Longs:
+        return np.flatnonzero(self.child_csr.counts == 0)
+
+    # -- structure ----------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def levels(self) -> Ints:
+        """Depth of every concept: fewest steps from a root, roots 0. With several roots the virtual root is -1."""
+        return structure.depths(self.parent_csr, self.child_csr)
+
+    @cached_property
+    def order(self) -> list[Longs]:
+        """Concepts by longest distance from a root, slice by slice: parents always come before children."""
+        slices = structure.levels(self.parent_csr, self.child_csr)
+        if sum(map(len, slices)) < len(self):
+            raise CycleError("the hierarchy contains a cycle; 'taxosphere inspect' shows it, '--repair' breaks it")
+        return slices
+
+    @cached_property
+    def longest(self) -> Ints:
+        """Depth along the longest way from a root."""
+        return structure.longest_depths(len(self), self.order)
+
+    @cached_property
+    def _reach(self) -> tuple[Longs, Longs]:
+        return structure.reach_counts(self.parent_csr, self.order)
+
+    @property
+    def descendants(self) -> Longs:
+        """Number of distinct concepts below each concept, exact with several parents too."""
+        return self._reach[0]
+
+    @property
+    def ancestors(self) -> Longs:
+        """Number of distinct concepts above each concept."""
+        return self._reach[1]
+
+    @cached_property
+    def ancestor_csr(self) -> Csr:
+        """All ancestors of every concept, ascending."""
+        return structure.ancestor_rows(self.parent_csr)
+
+    def depth(self, id: str) -> int:
+        return int(self.levels[self.position(id)])
+
+    def path(self, id: str) -> Strings:
+        """Ids along one shortest way from a root down to the concept."""
+        return tuple(self.ids[i] for i in self.path_positions(self.position(id)))
+
+    def path_positions(self, position: int) -> tuple[int, ...]:
+        way = [position]
+        while len(above := self.parent_csr.row(way[-1])):
+            nearest = int(above[np.argmin(self.levels[above])])
+            if nearest in way:
+                raise CycleError(f"'{self.ids[position]}' hangs below a cycle and has no way to a root")
+            way.append(nearest)
+        return tuple(reversed(way))
+
+    def problems(self) -> list[Problem]:
+        """Everything a curator should look at, what the reader met first."""
+        from taxosphere.taxonomy import checks
+
+        return [*self.reading, *checks.problems(self)]
+
+    # -- changed copies -----------------------------------------------------------------------------------------------
+
+    def add(self, concepts: Iterable[Concept], edges: Iterable[tuple[str, str]]) -> Taxonomy:
+        """A taxonomy with more concepts and (parent id, child id) edges; an edge that is there already is not doubled."""
+        new = list(concepts)
+        position = dict(self._positions)
+        for concept in new:
+            if position.setdefault(concept.id, len(position)) != len(position) - 1:
+                raise InputError(f"two concepts share the id '{concept.id}'")
+        try:
+            pairs = [(position[parent], position[child]) for parent, child in edges]
+        except KeyError as error:
+            raise InputError(f"an edge names the concept {error}, which does not exist") from None
+        loop = next((parent for parent, child in pairs if parent == child), None)
+        ids = self.ids + tuple(c.id for c in new)
+        if loop is not None:
+            raise InputError(f"the concept '{ids[loop]}' cannot be its own parent")
+        edge_array = np.concatenate([self.edge_array, np.array(pairs, np.int32).reshape(-1, 2)])
+        return Taxonomy(
+            ids,
+            self.names + tuple(c.name for c in new),
+            self.descriptions + tuple(c.description for c in new),
+            distinct_edges(edge_array, len(ids)),
+            self.synonyms + tuple(c.synonyms for c in new),
+            self.images + tuple(c.images for c in new),
+            self.extras + tuple(c.extras for c in new),
+            self.meta,
+        )
+
+    def keep(self, concepts: NDArray[np.integer] | NDArray[np.bool_]) -> Taxonomy:
+        """Only these concepts (a mask or positions, original order kept) and the edges among them."""
+        mask = np.zeros(len(self), bool)
+        mask[concepts] = True
+        kept = np.flatnonzero(mask).tolist()
+        place = np.cumsum(mask) - 1
+        inside = mask[self.edge_array].all(1)
+
+        def column(values: Sequence[Any]) -> tuple[Any, ...]:
+            return tuple(values[i] for i in kept)
+
+        return Taxonomy(
+            column(self.ids),
+            column(self.names),
+            column(self.descriptions),
+            place[self.edge_array[inside]].astype(np.int32),
+            column(self.synonyms),
+            column(self.images),
+            column(self.extras),
+            self.meta,
+        )
+
+    def with_edges(self, edge_array: NDArray[np.integer]) -> Taxonomy:
+        """The same concepts under other edges."""
+        return Taxonomy(
+            self.ids,
+            self.names,
+            self.descriptions,
+            distinct_edges(np.asarray(edge_array, np.int32).reshape(-1, 2), len(self)),
+            self.synonyms,
+            self.images,
+            self.extras,
+            self.meta,
+        )
+
+
+def distinct_edges(edge_array: Ints, size: int) -> Ints:
+    """Drop repeated edges, keeping the first of each and their order."""
+    keys = edge_array[:, 0].astype(np.int64) * size + edge_array[:, 1]
+    order = np.argsort(keys, kind="stable")
+    repeated = np.zeros(len(keys), bool)
+    repeated[order[1:]] = keys[order[1:]] == keys[order[:-1]]
+    return edge_array[~repeated]

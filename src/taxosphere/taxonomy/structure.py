@@ -1,0 +1,202 @@
+"""Depths, reachability and common ancestors of a hierarchy, as array code.
+
+Every function takes compressed rows (`Csr`): row i lists the parents, or the children, of concept i. Nothing loops over
+concepts or edges in Python; loops run over levels or over blocks of bounded memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+
+Ints = NDArray[np.int32]
+Longs = NDArray[np.int64]
+
+_BLOCK_PAIRS = 1 << 23  # (concept, ancestor) pairs held at once
+
+
+class Csr(NamedTuple):
+    """Compressed rows: the neighbours of i are ``indices[indptr[i]:indptr[i + 1]]``."""
+
+    indptr: Longs
+    indices: Ints
+
+    def row(self, i: int) -> Ints:
+        return self.indices[self.indptr[i] : self.indptr[i + 1]]
+
+    @property
+    def counts(self) -> Longs:
+        return np.diff(self.indptr)
+
+    def expand(self, rows: NDArray[np.integer]) -> tuple[Longs, Ints]:
+        """Neighbours of many rows at once: (which of ``rows``, neighbour), in row order."""
+        counts = self.indptr[rows + 1] - self.indptr[rows]
+        owner = np.repeat(np.arange(len(rows)), counts)
+        offset = np.arange(len(owner)) - np.repeat(np.cumsum(counts) - counts, counts)
+        return owner, self.indices[self.indptr[rows][owner] + offset]
+
+
+def compress(size: int, rows: NDArray[np.integer], values: NDArray[np.integer]) -> Csr:
+    """Group ``values`` by ``rows``, keeping their order inside a row."""
+    indptr = np.zeros(size + 1, np.int64)
+    np.cumsum(np.bincount(rows, minlength=size), out=indptr[1:])
+    return Csr(indptr, values[np.argsort(rows, kind="stable")].astype(np.int32, copy=False))
+
+
+def depths(parents: Csr, children: Csr) -> Ints:
+    """Fewest steps from a root (roots are 0); -1 where no root leads, which only a cycle can cause."""
+    found = np.full(len(parents.counts), -1, np.int32)
+    frontier = np.flatnonzero(parents.counts == 0)
+    level = 0
+    while len(frontier):
+        found[frontier] = level
+        below = children.expand(frontier)[1]
+        frontier = _distinct(below[found[below] < 0])
+        level += 1
+    return found
+
+
+def levels(parents: Csr, children: Csr) -> list[Longs]:
+    """Concepts grouped by their longest distance from a root: a topological order in slices.
+
+    Concepts on or below a cycle belong to no level, so the slices hold every concept exactly when the graph is acyclic.
+    """
+    waiting = parents.counts.copy()
+    frontier = np.flatnonzero(waiting == 0)
+    slices = []
+    while len(frontier):
+        slices.append(frontier)
+        below = children.expand(frontier)[1]
+        np.subtract.at(waiting, below, 1)
+        below = _distinct(below)
+        frontier = below[waiting[below] == 0].astype(np.int64)
+    return slices
+
+
+def longest_depths(size: int, slices: list[Longs]) -> Ints:
+    found = np.full(size, -1, np.int32)
+    for level, members in enumerate(slices):
+        found[members] = level
+    return found
+
+
+def reach_counts(parents: Csr, slices: list[Longs]) -> tuple[Longs, Longs]:
+    """Exact numbers of distinct (descendants, ancestors) of every concept of an acyclic graph.
+
+    A concept with one parent extends its parent's tree; a concept with several parents heads a tree of its own.
+    Inside a tree counts simply add up, so ancestors need to be enumerated for heads with several parents only: each adds its
+    whole tree to everything above it.
+    """
+    size = len(parents.counts)
+    several = parents.counts > 1
+    single = parents.counts == 1
+    parent = np.full(size, -1, np.int64)
+    parent[single] = parents.indices[parents.indptr[:-1][single]]
+    head = np.arange(size)
+    steps = np.zeros(size, np.int64)  # from the head of the tree
+    tree = np.ones(size, np.int64)  # concepts of the tree at or below
+    for members in slices[1:]:
+        inside = members[single[members]]
+        head[inside] = head[parent[inside]]
+        steps[inside] = steps[parent[inside]] + 1
+    for members in reversed(slices[1:]):
+        inside = members[single[members]]
+        np.add.at(tree, parent[inside], tree[inside])
+
+    heads = np.flatnonzero(several)
+    below = tree - 1
+    above_head = np.zeros(size, np.int64)
+    for block, owner, above in _ancestor_blocks(parents, heads):
+        np.add.at(below, above, tree[block][owner])
+        above_head[block] = np.bincount(owner, minlength=len(block))
+    return below, above_head[head] + steps
+
+
+def ancestor_rows(parents: Csr, concepts: NDArray[np.integer] | None = None) -> Csr:
+    """All distinct ancestors of each of ``concepts`` (default: all), ascending; row i belongs to ``concepts[i]``."""
+    wanted = np.arange(len(parents.counts)) if concepts is None else np.asarray(concepts, np.int64)
+    owners, found, start = [], [], 0
+    for block, owner, above in _ancestor_blocks(parents, wanted):
+        owners.append(owner + start)
+        found.append(above)
+        start += len(block)
+    if not found:
+        return Csr(np.zeros(len(wanted) + 1, np.int64), np.zeros(0, np.int32))
+    return compress(len(wanted), np.concatenate(owners), np.concatenate(found))
+
+
+def _ancestor_blocks(parents: Csr, concepts: Longs) -> Iterator[tuple[Longs, Longs, Ints]]:
+    """Yield (block of concepts, owner within the block, ancestor), distinct pairs, block by block."""
+    size = max(1, len(parents.counts))
+    width, start = 1024, 0
+    while start < len(concepts):
+        block = concepts[start : start + width]
+        frontier = np.arange(len(block)) * size + block
+        seen = np.zeros(0, np.int64)
+        while len(frontier):
+            which, above = parents.expand(frontier % size)
+            keys = _distinct((frontier // size)[which] * size + above)
+            at = np.searchsorted(seen, keys)
+            known = np.zeros(len(keys), bool)
+            known[at < len(seen)] = seen[at[at < len(seen)]] == keys[at < len(seen)]
+            frontier = keys[~known]
+            seen = np.sort(np.concatenate([seen, frontier]), kind="stable")
+        yield block, seen // size, (seen % size).astype(np.int32)
+        start += len(block)
+        # Aim the next block at the memory bound with the density this one showed.
+        width = int(np.clip(_BLOCK_PAIRS * len(block) / max(1, len(seen)), 64, 4 * width))
+
+
+def _distinct(values: NDArray[np.integer]) -> NDArray[np.integer]:
+    """Sorted distinct values; a sort is many times faster than the hash table behind ``np.unique``."""
+    if len(values) == 0:
+        return values
+    ordered = np.sort(values)
+    return ordered[np.concatenate([[True], ordered[1:] != ordered[:-1]])]
+
+
+def strong_components(parents: Csr) -> Ints:
+    """A label for each concept; concepts share one when each can reach the other."""
+    size = len(parents.counts)
+    ones = np.ones(len(parents.indices), np.int8)
+    graph = csr_array((ones, parents.indices.astype(np.int64), parents.indptr), shape=(size, size))
+    labels: Ints = connected_components(graph, directed=True, connection="strong")[1]
+    return labels
+
+
+def deepest_common(parents: Csr, depth: Ints, left: NDArray[np.integer], right: NDArray[np.integer]) -> Longs:
+    """For each pair, the common ancestor (or self) farthest from the roots; -1 where the two share none."""
+    concepts, inverse = np.unique(np.concatenate([left, right]), return_inverse=True)
+    above = ancestor_rows(parents, concepts)
+    rows = np.concatenate([np.repeat(np.arange(len(concepts)), above.counts), np.arange(len(concepts))])
+    family = compress(len(concepts), rows, np.concatenate([above.indices, concepts.astype(np.int32)]))
+    size = max(1, len(depth))
+    sides = []
+    for side in np.split(inverse, 2):
+        pair, member = family.expand(side)
+        sides.append(pair * size + member)
+    shared = np.intersect1d(sides[0], sides[1], assume_unique=True)
+    pair, member = shared // size, shared % size
+    order = np.lexsort((member, -depth[member], pair))
+    first = order[np.concatenate([[True], pair[order][1:] != pair[order][:-1]])] if len(order) else order
+    best = np.full(len(left), -1, np.int64)
+    best[pair[first]] = member[first]
+    return best
+
+
+def wu_palmer(parents: Csr, depth: Ints, left: NDArray[np.integer], right: NDArray[np.integer]) -> NDArray[np.float64]:
+    """Wu & Palmer similarity of each pair, depth counted from 1; 0 for concepts of different trees.
+
+    In a graph with several parents a shortcut can make an ancestor "deeper" than its descendant, so the depth of the
+    common ancestor is capped by those of the pair and the similarity stays within [0, 1].
+    """
+    common = deepest_common(parents, depth, left, right)
+    a, b = depth[left] + 1.0, depth[right] + 1.0
+    meet = np.where(common >= 0, np.minimum(depth[common] + 1.0, np.minimum(a, b)), 0.0)
+    similarity: NDArray[np.float64] = 2.0 * meet / (a + b)
+    return similarity
