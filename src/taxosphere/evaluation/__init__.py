@@ -1,0 +1,1 @@
+"""How good a method is: metrics, the protocol that hides and asks, significance, benches and studies."""
