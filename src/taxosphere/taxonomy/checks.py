@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One finding: what kind, where (``FILE:LINE`` or concept ids), what is wrong and what to do, and whether it must be mended."""
+    """One finding: its kind, where it is (``FILE:LINE`` or ids), what to do about it; fatal when nothing works with it."""
 
     kind: str
     where: str

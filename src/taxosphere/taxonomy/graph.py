@@ -269,7 +269,7 @@ class Taxonomy:
     # -- changed copies -----------------------------------------------------------------------------------------------
 
     def add(self, concepts: Iterable[Concept], edges: Iterable[tuple[str, str]]) -> Taxonomy:
-        """A taxonomy with more concepts and (parent id, child id) edges; an edge that is there already is not doubled."""
+        """A taxonomy with more concepts and (parent id, child id) edges; an edge that exists already is not doubled."""
         new = list(concepts)
         position = dict(self._positions)
         for concept in new:

@@ -7,7 +7,7 @@ concepts or edges in Python; loops run over levels or over blocks of bounded mem
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from scipy.sparse.csgraph import connected_components
 
 Ints = NDArray[np.int32]
 Longs = NDArray[np.int64]
+_Integer = TypeVar("_Integer", bound=np.integer[Any])
 
 _BLOCK_PAIRS = 1 << 23  # (concept, ancestor) pairs held at once
 
@@ -56,7 +57,7 @@ def depths(parents: Csr, children: Csr) -> Ints:
     while len(frontier):
         found[frontier] = level
         below = children.expand(frontier)[1]
-        frontier = _distinct(below[found[below] < 0])
+        frontier = distinct(below[found[below] < 0]).astype(np.int64)
         level += 1
     return found
 
@@ -73,8 +74,7 @@ def levels(parents: Csr, children: Csr) -> list[Longs]:
         slices.append(frontier)
         below = children.expand(frontier)[1]
         np.subtract.at(waiting, below, 1)
-        below = _distinct(below)
-        frontier = below[waiting[below] == 0].astype(np.int64)
+        frontier = distinct(below[waiting[below] == 0]).astype(np.int64)
     return slices
 
 
@@ -89,8 +89,8 @@ def reach_counts(parents: Csr, slices: list[Longs]) -> tuple[Longs, Longs]:
     """Exact numbers of distinct (descendants, ancestors) of every concept of an acyclic graph.
 
     A concept with one parent extends its parent's tree; a concept with several parents heads a tree of its own.
-    Inside a tree counts simply add up, so ancestors need to be enumerated for heads with several parents only: each adds its
-    whole tree to everything above it.
+    Inside a tree counts simply add up, so ancestors need to be enumerated for heads with several parents only: each
+    adds its whole tree to everything above it.
     """
     size = len(parents.counts)
     several = parents.counts > 1
@@ -136,11 +136,11 @@ def _ancestor_blocks(parents: Csr, concepts: Longs) -> Iterator[tuple[Longs, Lon
     width, start = 1024, 0
     while start < len(concepts):
         block = concepts[start : start + width]
-        frontier = np.arange(len(block)) * size + block
+        frontier: Longs = np.arange(len(block)) * size + block
         seen = np.zeros(0, np.int64)
         while len(frontier):
             which, above = parents.expand(frontier % size)
-            keys = _distinct((frontier // size)[which] * size + above)
+            keys = distinct((frontier // size)[which] * size + above)
             at = np.searchsorted(seen, keys)
             known = np.zeros(len(keys), bool)
             known[at < len(seen)] = seen[at[at < len(seen)]] == keys[at < len(seen)]
@@ -152,12 +152,12 @@ def _ancestor_blocks(parents: Csr, concepts: Longs) -> Iterator[tuple[Longs, Lon
         width = int(np.clip(_BLOCK_PAIRS * len(block) / max(1, len(seen)), 64, 4 * width))
 
 
-def _distinct(values: NDArray[np.integer]) -> NDArray[np.integer]:
+def distinct(values: NDArray[_Integer]) -> NDArray[_Integer]:
     """Sorted distinct values; a sort is many times faster than the hash table behind ``np.unique``."""
-    if len(values) == 0:
-        return values
     ordered = np.sort(values)
-    return ordered[np.concatenate([[True], ordered[1:] != ordered[:-1]])]
+    new = np.ones(len(ordered), bool)
+    np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
+    return ordered[new]
 
 
 def strong_components(parents: Csr) -> Ints:
