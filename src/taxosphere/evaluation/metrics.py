@@ -1,0 +1,134 @@
+"""How well a ranking recovers gold parents: the paper's metrics, with ties counted fairly.
+
+Scores are a (queries, candidates) block, higher is better. Gold is one array of candidate positions per query; -1
+stands for a gold parent that is not among the candidates and ranks behind all of them. Candidates with equal scores
+share their mean rank, so a method gains nothing by refusing to decide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from taxosphere.errors import TaxosphereError
+from taxosphere.taxonomy import Taxonomy, structure
+
+Floats = NDArray[np.float64]
+Longs = NDArray[np.int64]
+Gold = Sequence[NDArray[np.integer]]
+
+CUTS = (1, 5, 10)
+_PAIRS = 1 << 22  # (gold parent, candidate) comparisons held at once
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How every query fared: the rank of each gold parent and the Wu & Palmer similarity of the first answer."""
+
+    candidates: int
+    sizes: Longs  # gold parents of each query
+    ranks: Floats  # of every gold parent, query after query
+    wup: Floats  # one per query
+
+    @property
+    def best(self) -> Floats:
+        """Rank of each query's best-ranked gold parent."""
+        starts = np.cumsum(self.sizes) - self.sizes
+        return np.minimum.reduceat(self.ranks, starts) if len(starts) else self.ranks
+
+    @property
+    def owner(self) -> Longs:
+        """The query each entry of ``ranks`` belongs to."""
+        return np.repeat(np.arange(len(self.sizes)), self.sizes)
+
+    def share_within(self, k: int) -> Floats:
+        """Per query, the share of its gold parents among the first k."""
+        found = np.bincount(self.owner, self.ranks <= k, len(self.sizes))
+        return found / self.sizes
+
+
+def judge(scores: NDArray[np.floating], gold: Gold, seed: Taxonomy) -> Outcome:
+    """Outcome of one block of queries against the concepts of the seed."""
+    scores = np.asarray(scores)
+    if scores.shape != (len(gold), len(seed)):
+        raise TaxosphereError(
+            f"a method gave scores of shape {scores.shape} for {len(gold)} queries and {len(seed)} candidates"
+        )
+    if np.isnan(scores).any():
+        raise TaxosphereError("a method gave scores that are not numbers, so its ranking has no meaning")
+    gold = [row if len(row) else np.array([-1]) for row in gold]
+    sizes = np.array([len(row) for row in gold], np.int64)
+    flat = np.concatenate([*gold, np.zeros(0, np.int64)]).astype(np.int64)
+    owner = np.repeat(np.arange(len(gold)), sizes)
+    return Outcome(scores.shape[1], sizes, _ranks(scores, owner, flat), _similarities(scores, owner, flat, seed))
+
+
+def join(blocks: Sequence[Outcome]) -> Outcome:
+    """One outcome from those of several blocks of queries."""
+    return Outcome(
+        max((block.candidates for block in blocks), default=0),
+        np.concatenate([block.sizes for block in blocks] or [np.zeros(0, np.int64)]),
+        np.concatenate([block.ranks for block in blocks] or [np.zeros(0)]),
+        np.concatenate([block.wup for block in blocks] or [np.zeros(0)]),
+    )
+
+
+def _ranks(scores: NDArray[np.floating], owner: Longs, gold: Longs) -> Floats:
+    """1 + candidates that score higher + half of those that tie; |C| + 1 where the gold parent is missing."""
+    found = np.full(len(gold), scores.shape[1] + 1.0)
+    present = np.flatnonzero(gold >= 0)
+    step = max(1, _PAIRS // max(1, scores.shape[1]))
+    for start in range(0, len(present), step):
+        which = present[start : start + step]
+        rows = scores[owner[which]]
+        own = scores[owner[which], gold[which]][:, None]
+        found[which] = 1.0 + (rows > own).sum(1) + 0.5 * ((rows == own).sum(1) - 1)
+    return found
+
+
+def _similarities(scores: NDArray[np.floating], owner: Longs, gold: Longs, seed: Taxonomy) -> Floats:
+    """Wu & Palmer of the first answer and its nearest gold parent; the mean over answers that tie for first place."""
+    found = np.zeros(len(scores))
+    if scores.size == 0:
+        return found
+    query, answer = np.nonzero(scores == scores.max(1, keepdims=True))
+    parents = structure.compress(len(scores), owner, gold)
+    step = max(1, _PAIRS // 64)  # each pair expands to its ancestors
+    for start in range(0, len(query), step):
+        asked, given = query[start : start + step], answer[start : start + step]
+        pair, parent = parents.expand(asked)
+        here = np.flatnonzero(parent >= 0)
+        alike = np.zeros(len(asked))
+        similar = structure.wu_palmer(seed.parent_csr, seed.levels, given[pair[here]], parent[here])
+        np.maximum.at(alike, pair[here], similar)
+        found += np.bincount(asked, alike, len(scores))
+    return found / np.bincount(query, minlength=len(scores))
+
+
+def summary(outcome: Outcome) -> dict[str, float]:
+    """The paper's text metrics (its appendix on metrics); shares and similarities as percentages."""
+    best = outcome.best
+    hits = {f"hit@{k}": 100.0 * _mean(best <= k) for k in CUTS}
+    recalls = {f"recall@{k}": 100.0 * _mean(outcome.share_within(k)) for k in CUTS}
+    ranks = {"mr": _mean(best), "mrr": 100.0 * _mean(1.0 / best)}
+    return hits | recalls | ranks | {"wup": 100.0 * _mean(outcome.wup)}
+
+
+def variants(outcome: Outcome) -> dict[str, float]:
+    """What others report under similar names: recall over all gold parents at once, and precision."""
+    queries = max(1, len(outcome.sizes))
+    micro = {f"recall_micro@{k}": 100.0 * _mean(outcome.ranks <= k) for k in CUTS}
+    return micro | {f"precision@{k}": 100.0 * float((outcome.ranks <= k).sum()) / (k * queries) for k in CUTS}
+
+
+def evaluate(scores: NDArray[np.floating], gold: Gold, seed: Taxonomy) -> dict[str, float]:
+    """All metrics of one score matrix."""
+    outcome = judge(scores, gold, seed)
+    return summary(outcome) | variants(outcome)
+
+
+def _mean(values: Floats | NDArray[np.bool_]) -> float:
+    return float(np.mean(values)) if len(values) else 0.0
