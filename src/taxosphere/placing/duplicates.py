@@ -1,0 +1,88 @@
+"""Is the new concept there already, under this or another name?"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from taxosphere.taxonomy import Concept, Taxonomy
+
+_APART = re.compile(r"[\W_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """An existing concept that the new one may be, and how it was recognised."""
+
+    position: int
+    how: str
+
+
+def fold(name: str) -> str:
+    """A name without what spelling varies: case, accents, punctuation, word order and a plural s."""
+    plain = "".join(c for c in unicodedata.normalize("NFKD", name.casefold()) if not unicodedata.combining(c))
+    return " ".join(sorted(map(_singular, _APART.sub(" ", plain).split())))
+
+
+def _singular(word: str) -> str:
+    if len(word) > 4 and word.endswith("ies"):
+        return word[:-3] + "y"
+    if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        return word[:-1]
+    return word
+
+
+class NameIndex:
+    """Finds concepts by name and synonym, whatever the spelling."""
+
+    def __init__(self, taxonomy: Taxonomy) -> None:
+        self._exact: defaultdict[str, list[int]] = defaultdict(list)
+        self._folded: defaultdict[str, list[int]] = defaultdict(list)
+        self._synonym: defaultdict[str, list[int]] = defaultdict(list)
+        for position, (name, synonyms) in enumerate(zip(taxonomy.names, taxonomy.synonyms)):
+            self._exact[name.casefold()].append(position)
+            self._folded[fold(name)].append(position)
+            for synonym in synonyms:
+                self._synonym[fold(synonym)].append(position)
+        self._folded.pop("", None)  # names of punctuation alone say nothing
+        self._synonym.pop("", None)
+        shared = sum(len(rows) for rows in self._exact.values() if len(rows) > 1)
+        self.names_repeat = shared > 0.02 * max(1, len(taxonomy))
+        """Do names repeat by design, as word senses do? Then a shared name alone is no sign of a duplicate."""
+
+    def find(self, concept: Concept) -> tuple[Match, ...]:
+        """Existing concepts the new one may be, surest first, each once."""
+        found: dict[int, str] = {}
+        own = fold(concept.name)
+        sources = [
+            ("same name", self._exact.get(concept.name.casefold(), ())),
+            ("same name, spelled differently", self._folded.get(own, ())),
+            ("its name is a synonym there", self._synonym.get(own, ())),
+        ]
+        for synonym in concept.synonyms:
+            sources.append(("its synonym is the name there", self._folded.get(fold(synonym), ())))
+            sources.append(("they share a synonym", self._synonym.get(fold(synonym), ())))
+        for how, positions in sources:
+            for position in positions:
+                found.setdefault(position, how)
+        return tuple(Match(position, how) for position, how in found.items())
+
+
+def new_id(taxonomy_ids: Sequence[str], taken: set[str], name: str) -> str:
+    """An id for a new concept in the style of the ids that are there: names, IRIs, prefixed or plain."""
+    slug = _APART.sub("_", name.strip()).strip("_") or "concept"
+    sample = taxonomy_ids[0] if taxonomy_ids else ""
+    if "://" in sample:
+        cut = max(sample.rfind("/"), sample.rfind("#")) + 1
+        wanted = sample[:cut] + slug
+    elif re.fullmatch(r"[A-Za-z]\w*:\S+", sample):
+        wanted = f"{sample.split(':')[0]}:{slug}"
+    else:
+        wanted = name.strip() or slug
+    unique, number = wanted, 2
+    while unique in taken:
+        unique, number = f"{wanted}_{number}", number + 1
+    return unique

@@ -1,0 +1,165 @@
+"""Placing a whole list of new concepts at once.
+
+New concepts may be parents of new concepts. Each is first placed in the seed alone; then all of them join the
+candidates, provisionally attached where they would go, and each is ranked again with itself left out. Attachments are
+made from the surest down; one that would close a circle passes to the next candidate.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from os import PathLike
+
+from taxosphere import atomic
+from taxosphere.placing.suggestions import Suggestion, Suggestions
+from taxosphere.taxonomy import Concept, Taxonomy
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """What became of one new concept."""
+
+    concept: Concept
+    suggestions: Suggestions
+    parents: tuple[Suggestion, ...] = ()
+    """Where it was attached; empty when a person must decide."""
+    why: str = ""
+    """Why a person must decide."""
+    takes: tuple[tuple[str, float], ...] = ()
+    """Children of its parents that may belong below it: (id, probability)."""
+
+    @property
+    def attached(self) -> bool:
+        return bool(self.parents)
+
+
+@dataclass(frozen=True, slots=True)
+class Expansion:
+    """The grown taxonomy, and a placement for each new concept in the order they were given."""
+
+    taxonomy: Taxonomy
+    placements: tuple[Placement, ...]
+    moved: tuple[tuple[str, str, str], ...] = field(default=())
+    """Existing concepts that were moved below a new one: (child id, old parent id, new parent id)."""
+
+    @property
+    def attached(self) -> tuple[Placement, ...]:
+        return tuple(p for p in self.placements if p.attached)
+
+    @property
+    def review(self) -> tuple[Placement, ...]:
+        return tuple(p for p in self.placements if not p.attached)
+
+
+def decide(
+    suggestions: Sequence[Suggestions], *, accept: float, hold_duplicates: bool, ids: set[str]
+) -> list[Placement]:
+    """Attach from the surest down; ``ids`` are the concepts that exist already.
+
+    A candidate counts when it exists, or is a new concept that has been attached, and attaching below it closes no
+    circle. A concept whose best parent is new and still unsettled waits; when everything waits, the surest that has a
+    settled candidate takes that one.
+    """
+    settled = set(ids)
+    above: dict[str, tuple[str, ...]] = {}
+    placed: dict[int, Placement] = {}
+    waiting = sorted(range(len(suggestions)), key=lambda i: (-_surest(suggestions[i]), i))
+
+    def settle(patient: bool) -> int | None:
+        for i in waiting:
+            placement = _place(suggestions[i], accept, hold_duplicates, settled, above, patient)
+            if placement is not None:
+                placed[i] = placement
+                return i
+        return None
+
+    while waiting:
+        done = settle(patient=True)
+        done = settle(patient=False) if done is None else done
+        if done is None:
+            break
+        waiting.remove(done)
+        if placed[done].attached:
+            settled.add(placed[done].concept.id)
+            above[placed[done].concept.id] = tuple(p.id for p in placed[done].parents)
+    for i in waiting:
+        placed[i] = Placement(suggestions[i].query, suggestions[i], why="its best parent is new and unsettled")
+    return [placed[i] for i in range(len(suggestions))]
+
+
+def _surest(suggestions: Suggestions) -> float:
+    return suggestions[0].probability if suggestions else 0.0
+
+
+def _place(
+    suggestions: Suggestions,
+    accept: float,
+    hold_duplicates: bool,
+    settled: set[str],
+    above: dict[str, tuple[str, ...]],
+    patient: bool,
+) -> Placement | None:
+    """What to do with one concept now; None while it has to wait for another new one."""
+    concept = suggestions.query
+    if suggestions.already and hold_duplicates:
+        _, name, how = suggestions.already[0]
+        return Placement(concept, suggestions, why=f"already there as '{name}' ({how})")
+    sure = [s for s in suggestions if s.probability >= accept and not _circular(concept.id, s.id, above)]
+    if not sure:
+        likely_new = suggestions.none_probability > _surest(suggestions)
+        why = "perhaps a new top-level concept" if likely_new else "not sure enough"
+        return Placement(concept, suggestions, why=why)
+    usable = sure if patient else [s for s in sure if s.id in settled]
+    if not usable or usable[0].id not in settled:
+        return None
+    joint = tuple(s for s in suggestions.parents if s.id in settled and not _circular(concept.id, s.id, above))
+    return Placement(concept, suggestions, parents=joint if usable[0] in joint else (usable[0],))
+
+
+def _circular(child: str, parent: str, above: dict[str, tuple[str, ...]]) -> bool:
+    """Would ``parent`` hang below ``child``? Existing concepts never hang below new ones here."""
+    stack, seen = [parent], set()
+    while stack:
+        at = stack.pop()
+        if at == child:
+            return True
+        if at not in seen:
+            seen.add(at)
+            stack.extend(above.get(at, ()))
+    return False
+
+
+def grow(seed: Taxonomy, placements: Sequence[Placement], *, insert: float | None) -> Expansion:
+    """Add the attached concepts; with ``insert`` also move children that belong below one at least that surely."""
+    attached = [p for p in placements if p.attached]
+    edges = [(parent.id, p.concept.id) for p in attached for parent in p.parents]
+    moved: list[tuple[str, str, str]] = []
+    for placement in attached if insert is not None else ():
+        for child, probability in placement.takes:
+            old = next((s.id for s in placement.parents if s.id in seed and child in seed.children(s.id)), None)
+            taken = {c for c, _, _ in moved}
+            if insert is not None and probability >= insert and old is not None and child not in taken:
+                moved.append((child, old, placement.concept.id))
+    drop = {(old, child) for child, old, _ in moved}
+    kept = [pair for pair in seed.edges() if pair not in drop] if drop else None
+    base = seed if kept is None else Taxonomy.from_concepts(seed.concepts(), kept, seed.meta)
+    edges += [(new, child) for child, _, new in moved]
+    return Expansion(base.add([p.concept for p in attached], edges), tuple(placements), tuple(moved))
+
+
+def write_review(expansion: Expansion, path: str | PathLike[str], *, candidates: int = 5) -> None:
+    """What a person must decide, one concept a row, with its best candidates; opens in any spreadsheet."""
+    header = ["id", "name", "description", "why", "none_probability"]
+    for rank in range(1, candidates + 1):
+        header += [f"parent_{rank}", f"parent_{rank}_name", f"parent_{rank}_probability"]
+    with atomic.file(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as handle:
+        writer = csv.writer(handle, delimiter="\t", lineterminator="\n")
+        writer.writerow(header)
+        for placement in expansion.review:
+            concept, found = placement.concept, placement.suggestions
+            row = [concept.id, concept.name, concept.description, placement.why, f"{found.none_probability:.4f}"]
+            for suggestion in found[:candidates]:
+                row += [suggestion.id, suggestion.name, f"{suggestion.probability:.4f}"]
+            writer.writerow(row)

@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from taxosphere import Concept, Taxonomy
+from taxosphere.errors import InputError
+from taxosphere.placing.concept_list import read_concepts
+
+
+def _write(folder: Path, name: str, text: str) -> Path:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("new.tsv", "name\tdescription\nsea eagle\ta large raptor\nowl\t\n"),
+        ("new.tsv", "description\tname\na large raptor\tsea eagle\n\towl\n"),
+        ("new.tsv", "sea eagle\ta large raptor\nowl\n"),
+        ("new.csv", 'name,description\n"sea eagle",a large raptor\nowl,\n'),
+        ("new.jsonl", '{"name": "sea eagle", "description": "a large raptor"}\n\n{"name": "owl"}\n'),
+    ],
+)
+def test_one_list_in_many_forms(tmp_path: Path, animals: Taxonomy, name: str, text: str) -> None:
+    found = read_concepts(_write(tmp_path, name, text), animals)
+    assert found == [Concept("sea eagle", "sea eagle", "a large raptor"), Concept("owl", "owl")]
+
+
+def test_plain_names_ids_and_synonyms(tmp_path: Path, animals: Taxonomy) -> None:
+    assert [c.name for c in read_concepts(_write(tmp_path, "n.txt", "owl\n\nwren\n"), animals)] == ["owl", "wren"]
+    table = _write(tmp_path, "n.tsv", "id\tname\tsynonyms\nX1\towl\tnight bird| hooter\n")
+    assert read_concepts(table, animals) == [Concept("X1", "owl", "", ("night bird", "hooter"))]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "line", "part"),
+    [
+        ("n.tsv", "id\tname\nX\towl\nX\twren\n", 3, "'X' is taken"),
+        ("n.tsv", "id\tname\nduck\tmallard\n", 2, "'duck' is taken"),
+        ("n.tsv", "name\tcolour\nowl\tbrown\n", 1, "unknown column 'colour'"),
+        ("n.tsv", "name\ndescribed\towl\n", 2, "2 columns where 1"),
+        ("n.tsv", "id\tname\nX\t \n", 2, "without a name"),
+        ("n.jsonl", '{"name": "owl"}\n{"name": \n', 2, "not JSON"),
+        ("n.jsonl", '["owl"]\n', 1, "one JSON object a line"),
+        ("n.jsonl", '{"nom": "owl"}\n', 1, "unknown key 'nom'"),
+        ("n.tsv", "", None, "empty"),
+        ("n.doc", "owl\n", None, ".tsv, .csv, .jsonl or .txt"),
+    ],
+)
+def test_faults_name_file_and_line(
+    tmp_path: Path, animals: Taxonomy, name: str, text: str, line: int | None, part: str
+) -> None:
+    path = _write(tmp_path, name, text)
+    with pytest.raises(InputError) as caught:
+        read_concepts(path, animals)
+    assert str(caught.value).startswith(f"{path}:" if line is None else f"{path}:{line}: ")
+    assert part in str(caught.value)

@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+from taxosphere import Concept, Taxonomy
+from taxosphere.placing.expansion import Placement, decide, grow, write_review
+from taxosphere.placing.suggestions import Suggestion, Suggestions
+
+
+def _suggestions(
+    name: str, *ranked: tuple[str, float], none: float = 0.0, already: tuple[tuple[str, str, str], ...] = ()
+) -> Suggestions:
+    found = tuple(Suggestion(0, id, id, (id,), p, p, p, True, (), {}) for id, p in ranked)
+    return Suggestions(Concept(name, name), none, found, found[:1], already)
+
+
+SEED = {"animal", "bird"}
+
+
+def _decide(*suggestions: Suggestions, accept: float = 0.5, hold: bool = True) -> dict[str, Placement]:
+    placed = decide(suggestions, accept=accept, hold_duplicates=hold, ids=SEED)
+    return {p.concept.id: p for p in placed}
+
+
+def _parents(placement: Placement) -> list[str]:
+    return [p.id for p in placement.parents]
+
+
+def test_what_is_sure_is_attached_and_the_rest_waits_for_a_person() -> None:
+    placed = _decide(
+        _suggestions("eagle", ("bird", 0.9), ("animal", 0.05)),
+        _suggestions("stone", ("animal", 0.3), none=0.6),
+        _suggestions("bat", ("bird", 0.45), ("animal", 0.4), none=0.1),
+    )
+    assert _parents(placed["eagle"]) == ["bird"]
+    assert not placed["stone"].attached
+    assert placed["stone"].why == "perhaps a new top-level concept"
+    assert not placed["bat"].attached
+    assert placed["bat"].why == "not sure enough"
+
+
+def test_chains_of_new_concepts_form_in_any_order() -> None:
+    chain = [
+        _suggestions("harpy eagle", ("eagle", 0.95)),
+        _suggestions("eagle", ("raptor", 0.8)),
+        _suggestions("raptor", ("bird", 0.6)),
+    ]
+    for given in (chain, chain[::-1]):
+        placed = _decide(*given)
+        assert _parents(placed["harpy eagle"]) == ["eagle"]
+        assert _parents(placed["eagle"]) == ["raptor"]
+        assert _parents(placed["raptor"]) == ["bird"]
+
+
+def test_two_new_concepts_that_claim_each_other_do_not_close_a_circle() -> None:
+    placed = _decide(_suggestions("a", ("b", 0.9), ("bird", 0.6)), _suggestions("b", ("a", 0.8), ("bird", 0.55)))
+    assert _parents(placed["a"]) == ["bird"]  # neither can go first, so the surer one takes what exists
+    assert _parents(placed["b"]) == ["a"]
+
+
+def test_a_child_of_a_concept_under_review_waits_too() -> None:
+    placed = _decide(_suggestions("eagle", ("raptor", 0.9)), _suggestions("raptor", ("bird", 0.2)))
+    assert not placed["raptor"].attached
+    assert not placed["eagle"].attached
+    assert placed["eagle"].why == "its best parent is new and unsettled"
+
+
+def test_duplicates_are_held_back_unless_names_repeat_by_design() -> None:
+    twin = _suggestions("Bird", ("animal", 0.99), already=(("bird", "bird", "same name"),))
+    assert _decide(twin)["Bird"].why == "already there as 'bird' (same name)"
+    assert _parents(_decide(twin, hold=False)["Bird"]) == ["animal"]
+
+
+def test_growing_keeps_the_seed_and_moves_children_only_when_asked(tmp_path: Path) -> None:
+    seed = Taxonomy.from_edges([("animal", "bird"), ("animal", "harpy eagle"), ("bird", "wren")])
+    eagle = _suggestions("eagle", ("animal", 0.9))
+    placed = Placement(eagle.query, eagle, eagle.parents, takes=(("harpy eagle", 0.8), ("bird", 0.1)))
+    unsure = Placement(Concept("rock", "rock", 'a "hard"\tthing'), _suggestions("rock", ("animal", 0.2)), why="x")
+
+    kept = grow(seed, [placed, unsure], insert=None)
+    assert set(kept.taxonomy.edges()) == {*seed.edges(), ("animal", "eagle")}
+    assert kept.moved == ()
+    assert kept.review == (unsure,)
+
+    moved = grow(seed, [placed, unsure], insert=0.5)
+    expected = {("animal", "bird"), ("bird", "wren"), ("animal", "eagle"), ("eagle", "harpy eagle")}
+    assert set(moved.taxonomy.edges()) == expected
+    assert moved.moved == (("harpy eagle", "animal", "eagle"),)
+
+    write_review(moved, tmp_path / "review.tsv")
+    rows = (tmp_path / "review.tsv").read_text(encoding="utf-8").splitlines()
+    assert rows[0].split("\t")[:6] == ["id", "name", "description", "why", "none_probability", "parent_1"]
+    assert len(rows) == 2
+    assert rows[1].startswith('rock\trock\t"a ""hard""\tthing"\tx\t0.0000\tanimal\tanimal\t0.2000')
