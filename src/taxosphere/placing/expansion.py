@@ -67,23 +67,24 @@ def decide(
     placed: dict[int, Placement] = {}
     waiting = sorted(range(len(suggestions)), key=lambda i: (-_surest(suggestions[i]), i))
 
-    def settle(patient: bool) -> int | None:
-        for i in waiting:
-            placement = _place(suggestions[i], accept, hold_duplicates, settled, above, patient)
-            if placement is not None:
-                placed[i] = placement
-                return i
-        return None
+    def settle(i: int, patient: bool) -> bool:
+        placement = _place(suggestions[i], accept, hold_duplicates, settled, above, patient)
+        if placement is None:
+            return False
+        placed[i] = placement
+        if placement.attached:
+            settled.add(placement.concept.id)
+            above[placement.concept.id] = tuple(p.id for p in placement.parents)
+        return True
 
     while waiting:
-        done = settle(patient=True)
-        done = settle(patient=False) if done is None else done
-        if done is None:
-            break
-        waiting.remove(done)
-        if placed[done].attached:
-            settled.add(placed[done].concept.id)
-            above[placed[done].concept.id] = tuple(p.id for p in placed[done].parents)
+        still = [i for i in waiting if not settle(i, patient=True)]
+        if len(still) == len(waiting):
+            forced = next((i for i in still if settle(i, patient=False)), None)
+            if forced is None:
+                break
+            still.remove(forced)
+        waiting = still
     for i in waiting:
         placed[i] = Placement(suggestions[i].query, suggestions[i], why="its best parent is new and unsettled")
     return [placed[i] for i in range(len(suggestions))]
