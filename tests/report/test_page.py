@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+from html.parser import HTMLParser
+
+from taxosphere.report import svg
+from taxosphere.report.page import Markup, cards, figure, page, table, tag
+
+_VOID = {"meta", "circle", "line", "rect"}
+
+
+class _Balance(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.text: list[str] = []
+        self.addresses: list[str] = []
+
+    def handle_starttag(self, name: str, attributes: list[tuple[str, str | None]]) -> None:
+        self.addresses += [value or "" for key, value in attributes if key in ("src", "href")]
+        if name not in _VOID:
+            self.open.append(name)
+
+    def handle_startendtag(self, name: str, attributes: list[tuple[str, str | None]]) -> None:
+        pass
+
+    def handle_endtag(self, name: str) -> None:
+        if name not in _VOID:
+            assert self.open.pop() == name
+
+    def handle_data(self, data: str) -> None:
+        self.text.append(data)
+
+
+def _parse(document: str) -> _Balance:
+    parser = _Balance()
+    parser.feed(document)
+    assert parser.open == []
+    return parser
+
+
+def test_a_page_escapes_what_it_is_given_and_loads_nothing() -> None:
+    nasty = '<script src="http://x">alert("1")</script> & more'
+    body = [
+        tag("h1", nasty),
+        table(["a", nasty], [[nasty, 3]], numbers=[1], caption=nasty),
+        cards([(nasty, nasty)]),
+        figure(svg.orbit(nasty, [svg.Satellite(nasty, 0.3, 0.5, 0.4, True, False)]), nasty),
+        figure(svg.reliability([(0.5, 0.4, 3)], nasty), nasty),
+    ]
+    document = page(nasty, *body)
+    parsed = _parse(document)
+    assert "<script" not in document
+    assert parsed.addresses == []
+    assert nasty in parsed.text
+
+
+def test_markup_passes_unescaped_and_numbers_align_right() -> None:
+    assert tag("p", Markup("<b>x</b>"), " < ") == "<p><b>x</b> &lt; </p>"
+    assert '<td class="number">3</td>' in table(["n"], [[3]], numbers=[0])
+
+
+def test_the_orbit_puts_a_near_candidate_up_and_a_far_one_down() -> None:
+    near = svg.orbit("q", [svg.Satellite("near", 0.0, 1.0, 0.5, True, True)])
+    far = svg.orbit("q", [svg.Satellite("far", 3.14159265, 1.0, 0.5, False, False)])
+    assert 'cx="260.0" cy="60.0"' in near
+    assert 'cx="260.0" cy="460.0"' in far
+    assert "gate closed" in far
