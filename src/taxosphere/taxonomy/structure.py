@@ -11,8 +11,6 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
 Ints = NDArray[np.int32]
 Longs = NDArray[np.int64]
@@ -162,6 +160,9 @@ def distinct(values: NDArray[_Integer]) -> NDArray[_Integer]:
 
 def strong_components(parents: Csr) -> Ints:
     """A label for each concept; concepts share one when each can reach the other."""
+    from scipy.sparse import csr_array  # here, because it takes longer to import than most commands run
+    from scipy.sparse.csgraph import connected_components
+
     size = len(parents.counts)
     ones = np.ones(len(parents.indices), np.int8)
     graph = csr_array((ones, parents.indices.astype(np.int64), parents.indptr), shape=(size, size))

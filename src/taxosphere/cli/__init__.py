@@ -1,0 +1,110 @@
+"""The command line: one file per command, each thin – parse, call, print.
+
+A command NAME lives in ``taxosphere/cli/NAME.py`` as the function NAME. Only the module of the command that was asked
+for is imported, so ``taxosphere --help`` and ``taxosphere inspect`` never wait for torch.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from importlib.util import find_spec
+
+import typer
+
+from taxosphere import __version__
+from taxosphere.errors import InputError, TaxosphereError
+
+SUMMARY = "Tells where new concepts belong in your taxonomy, how sure it is, and why."
+COMMANDS = {
+    "demo": "Train on a built-in ontology, suggest parents, expand it and write a report.",
+    "inspect": "Show size, shape and problems of a taxonomy.",
+    "convert": "Rewrite a taxonomy in another format.",
+    "fit": "Train a model on a taxonomy.",
+    "suggest": "Rank parents for new concepts, with probabilities and reasons.",
+    "expand": "Attach new concepts where the model is sure, list the rest for review.",
+    "evaluate": "Measure a method on a taxonomy with hidden concepts.",
+    "bench": "Compare methods over benchmark taxonomies.",
+    "study": "Regenerate one of the ablations or figures.",
+    "methods": "List every scorer that evaluate and bench accept.",
+}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command; every failure a user can cause ends in one line on stderr."""
+    args = list(sys.argv[1:] if argv is None else argv) or ["--help"]
+    try:
+        code = _app(args)(args, prog_name="taxosphere", standalone_mode=False)
+        sys.stdout.flush()
+        return code if isinstance(code, int) else 0
+    except (InputError, typer.TyperException) as error:
+        return _fail(error, 2)
+    except (TaxosphereError, MemoryError) as error:
+        return _fail(error, 1)
+    except (KeyboardInterrupt, typer.Abort):
+        return 130
+    except BrokenPipeError:  # the reader of our output has left, as `head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 141
+    except OSError as error:
+        return _fail(error, 1)
+
+
+def _app(args: Sequence[str]) -> typer.Typer:
+    app = typer.Typer(
+        epilog="Example: taxosphere inspect ontology.obo",
+        add_completion=False,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback(help=SUMMARY)(_options)
+    wanted = next((arg for arg in args if not arg.startswith("-")), None)
+    for name, summary in COMMANDS.items():
+        if find_spec(f"{__name__}.{name}") is not None:
+            app.command(name, short_help=summary)(_command(name) if name == wanted else _not_loaded)
+    return app
+
+
+def _command(name: str) -> Callable[..., None]:
+    function: Callable[..., None] = getattr(import_module(f"{__name__}.{name}"), name)
+    return function
+
+
+def _not_loaded() -> None:
+    """Stands in for the commands that were not asked for."""
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        print(f"taxosphere {__version__}")
+        raise typer.Exit
+
+
+def _options(
+    version: bool = typer.Option(
+        False, "--version", callback=_show_version, is_eager=True, help="Show the version and exit."
+    ),
+) -> None:
+    """Carries the options in front of the command; `_show_version` acts on the only one."""
+
+
+def _fail(error: BaseException, code: int) -> int:
+    print(f"error: {_line(error)}", file=sys.stderr)
+    return code
+
+
+def _line(error: BaseException) -> str:
+    if isinstance(error, typer.TyperException):
+        context = getattr(error, "ctx", None)
+        where = context.command_path if context is not None else "taxosphere"
+        text = f"{error.format_message().rstrip('.')}. See '{where} --help'."
+    elif isinstance(error, MemoryError):
+        text = "not enough memory"
+    elif isinstance(error, OSError) and error.filename is not None:
+        text = f"{error.filename}: {error.strerror}"
+    else:
+        text = str(error)
+    return " ".join(text.split())

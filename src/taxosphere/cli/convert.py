@@ -1,0 +1,6 @@
+"""taxosphere convert"""
+
+from __future__ import annotations
+
+
+def convert() -> None: ...

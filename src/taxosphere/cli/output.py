@@ -1,0 +1,73 @@
+"""What commands print: results on stdout, everything else on stderr; tables drawn on a terminal, plain in a pipe."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+
+def on_terminal() -> bool:
+    return sys.stdout.isatty()
+
+
+def say(text: str) -> None:
+    """One line about what is going on."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def warn(text: str) -> None:
+    say(f"warning: {text}")
+
+
+def document(content: Any) -> None:
+    """The one JSON document of a ``--json`` command."""
+    print(json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False))
+
+
+def table(headers: Sequence[str], rows: Iterable[Sequence[object]], title: str = "") -> None:
+    """Columns of text; a column whose cells are all numbers is set flush right."""
+    cells = [list(row) for row in rows]
+    numeric = [bool(cells) and all(_is_number(row[i]) for row in cells) for i in range(len(headers))]
+    texts = [[_text(cell) for cell in row] for row in cells]
+    draw = _draw_rich if on_terminal() else _draw_plain
+    draw(headers, texts, numeric, title)
+
+
+def _is_number(cell: object) -> bool:
+    return isinstance(cell, int | float) and not isinstance(cell, bool)
+
+
+def _text(cell: object) -> str:
+    if isinstance(cell, bool):
+        return "yes" if cell else "no"
+    if isinstance(cell, int):
+        return f"{cell:,}"
+    return f"{cell:.4g}" if isinstance(cell, float) else str(cell)
+
+
+def _draw_rich(headers: Sequence[str], rows: list[list[str]], numeric: list[bool], title: str) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    drawn = Table(title=title or None, title_justify="left", show_header=any(headers))
+    for header, right in zip(headers, numeric, strict=True):
+        drawn.add_column(header, justify="right" if right else "left")
+    for row in rows:
+        drawn.add_row(*map(Text, row))  # Text, because names may hold rich's markup brackets
+    Console().print(drawn)
+
+
+def _draw_plain(headers: Sequence[str], rows: list[list[str]], numeric: list[bool], title: str) -> None:
+    lines = [list(headers), *rows] if any(headers) else rows
+    if title:
+        print(title)
+    widths = [max((len(line[i]) for line in lines), default=0) for i in range(len(headers))]
+    for line in lines:
+        padded = (
+            cell.rjust(width) if right else cell.ljust(width)
+            for cell, width, right in zip(line, widths, numeric, strict=True)
+        )
+        print("  ".join(padded).rstrip())
