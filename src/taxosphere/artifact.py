@@ -1,0 +1,129 @@
+"""A model on disk: a folder with a manifest, tensors and the seed taxonomy in native form.
+
+    manifest.json       format version, config, seed hash, library versions, metrics, SHA-256 of every other file
+    NAME.safetensors    arrays by name
+    seed/               the taxonomy the model was fitted on
+
+Nothing in it is executable, and it appears whole or not at all.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError
+from safetensors.numpy import load_file, save_file
+
+from taxosphere import atomic
+from taxosphere.errors import InputError
+from taxosphere.taxonomy import Taxonomy
+
+FORMAT = 1
+MANIFEST = "manifest.json"
+SEED = "seed"
+_LIBRARIES = ("taxosphere", "torch", "transformers", "numpy", "safetensors")
+
+Arrays = dict[str, NDArray[Any]]
+
+
+@dataclass(frozen=True)
+class Artifact:
+    """What a model folder holds."""
+
+    manifest: dict[str, Any]
+    tensors: dict[str, Arrays]
+    taxonomy: Taxonomy
+
+
+def versions() -> dict[str, str]:
+    """Versions of the libraries a result depends on."""
+    found = {}
+    for name in _LIBRARIES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def seed_hash(taxonomy: Taxonomy) -> str:
+    """Identifies the concepts, texts and edges a model was fitted on, whatever file they came from."""
+    digest = hashlib.sha256()
+    for column in (taxonomy.ids, taxonomy.names, taxonomy.descriptions):
+        digest.update(json.dumps(column, ensure_ascii=False).encode("utf-8", "surrogatepass"))
+    digest.update(np.ascontiguousarray(taxonomy.edge_array, "<i4").tobytes())
+    return digest.hexdigest()
+
+
+def save(
+    path: str | PathLike[str], manifest: Mapping[str, Any], tensors: Mapping[str, Arrays], taxonomy: Taxonomy
+) -> None:
+    """Write a model folder, replacing one that is there."""
+    target = Path(path)
+    if target.exists() and not (target / MANIFEST).is_file():
+        raise InputError("exists and is no model; choose another name", target)
+    with atomic.folder(target) as folder:
+        taxonomy.write(folder / SEED)
+        for name, arrays in tensors.items():
+            contiguous = {key: np.ascontiguousarray(value) for key, value in arrays.items()}
+            save_file(contiguous, folder / f"{name}.safetensors")
+        files = sorted(p for p in folder.rglob("*") if p.is_file())
+        written = {
+            "format": FORMAT,
+            "versions": versions(),
+            "seed_hash": seed_hash(taxonomy),
+            **manifest,
+            "files": {p.relative_to(folder).as_posix(): _sha256(p) for p in files},
+        }
+        (folder / MANIFEST).write_text(json.dumps(written, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def load(path: str | PathLike[str]) -> Artifact:
+    """Read a model folder; refuses what is newer, damaged or no model."""
+    folder = Path(path)
+    manifest = read_manifest(folder)
+    for name, expected in manifest["files"].items():
+        file = folder / name
+        if not file.is_file():
+            raise InputError("belongs to the model and is missing; fit the model again", file)
+        if _sha256(file) != expected:
+            raise InputError("was changed or damaged since the model was written; fit the model again", file)
+    tensors = {}
+    for name in manifest["files"]:
+        if name.endswith(".safetensors") and "/" not in name:
+            try:
+                tensors[name.removesuffix(".safetensors")] = load_file(folder / name)
+            except SafetensorError as error:
+                raise InputError(f"cannot be read: {error}", folder / name) from None
+    return Artifact(manifest, tensors, Taxonomy.read(folder / SEED))
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    file = folder / MANIFEST
+    if not file.is_file():
+        raise InputError("is no model folder (it has no manifest.json); 'taxosphere fit' makes one", folder)
+    try:
+        manifest = json.loads(file.read_text(encoding="utf-8"))
+        newest, files = manifest["format"], manifest["files"]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        raise InputError("is damaged; fit the model again", file) from None
+    if not isinstance(newest, int) or not isinstance(files, dict):
+        raise InputError("is damaged; fit the model again", file)
+    if newest > FORMAT:
+        raise InputError(f"is of format {newest}, this version reads up to {FORMAT}; update taxosphere", file)
+    found: dict[str, Any] = manifest
+    return found
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as handle:
+        return hashlib.file_digest(handle, "sha256").hexdigest()
