@@ -1,7 +1,7 @@
 """What a reader collects, and the one place where it becomes a taxonomy or an error.
 
-Readers only gather columns with the line each entry came from. Whether ids repeat, edges lead nowhere or names are missing
-is decided here, the same way for every format.
+Readers only gather columns with the line each entry came from. Whether ids repeat, edges lead nowhere or names are
+missing is decided here, the same way for every format.
 """
 
 from __future__ import annotations
@@ -126,17 +126,16 @@ def _column(values: list[tuple[Any, ...]]) -> tuple[tuple[Any, ...], ...]:
 
 
 def _check_texts(draft: Draft, finder: _Finder) -> None:
-    for row, id in enumerate(draft.ids):
-        if not id:
-            # An empty id cannot be kept in any way, so it is refused even when lenient.
-            line = draft.lines[row] if row < len(draft.lines) else None
-            raise InputError("a concept without an id; give it one", path=draft.path, line=line or None)
+    if "" in draft.ids:  # no way to keep it, so refused even when lenient
+        line = draft.lines[draft.ids.index("")] if draft.lines else 0
+        raise InputError("a concept without an id; give it one", path=draft.path, line=line or None)
     for row, name in enumerate(draft.names):
         if not name or name.isspace():
-            id = draft.ids[row]
-            finder.concept("empty name", row, f"the concept '{_short(id)}' has no name; give it one")
-            draft.names[row] = id
+            finder.concept("empty name", row, f"the concept '{_short(draft.ids[row])}' has no name; give it one")
+            draft.names[row] = draft.ids[row]
     for what, column in (("id", draft.ids), ("name", draft.names), ("description", draft.descriptions)):
+        if max(map(len, column)) <= LONGEST_TEXT:
+            continue
         for row, text in enumerate(column):
             if len(text) > LONGEST_TEXT:
                 message = f"the {what} '{_short(text)}' has {len(text):,} characters (more than {LONGEST_TEXT:,});"

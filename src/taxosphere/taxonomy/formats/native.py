@@ -3,8 +3,9 @@
 `nodes.tsv` (id, name, description[, synonyms, image, …]) and `edges.tsv` (parent_id, child_id) always; `split.tsv` (id,
 split), `extras.tsv` (id, key, value) and `meta.json` only when there is something to put into them.
 
-Tables have no quoting: a cell is what stands between two tabs. Texts with a tab, a line break or a `|` inside a list make the
-writer switch to backslash escapes, which `meta.json` announces; without the announcement a backslash is just a backslash.
+Tables have no quoting: a cell is what stands between two tabs. Texts with a tab, a line break or a `|` inside a list
+make the writer switch to backslash escapes, which `meta.json` announces; without the announcement a backslash is just a
+backslash.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from taxosphere import atomic
 from taxosphere.errors import InputError
 from taxosphere.taxonomy.formats import escapes
 from taxosphere.taxonomy.formats.draft import Draft
-from taxosphere.taxonomy.formats.streams import numbered_lines, open_to_write, read_text
+from taxosphere.taxonomy.formats.streams import line_blocks, open_to_write, read_text
 from taxosphere.taxonomy.graph import Taxonomy
 
 NODES, EDGES, SPLIT, EXTRAS, META = "nodes.tsv", "edges.tsv", "split.tsv", "extras.tsv", "meta.json"
@@ -65,8 +66,7 @@ def _part(folder: Path, name: str) -> Path | None:
 
 
 def _header(path: Path, line: str, wanted: tuple[str, ...]) -> list[str]:
-    names = [cell.strip().lower() for cell in line.split("\t")]
-    names = [COLUMN_NAMES.get(name, name) for name in names]
+    names = [_column_name(cell.strip()) for cell in line.split("\t")]
     for name in wanted:
         if names.count(name) != 1:
             fault = "no column" if name not in names else "two columns"
@@ -77,80 +77,93 @@ def _header(path: Path, line: str, wanted: tuple[str, ...]) -> list[str]:
     return names
 
 
-def _rows(path: Path, wanted: tuple[str, ...], fewest: int) -> Iterator[tuple[int, list[str]]]:
-    """The header (as line 1), then every row padded to the header's width; trailing empty cells may be missing."""
-    lines = numbered_lines(path)
-    header = _header(path, next(lines)[1], wanted)
-    width = len(header)
-    yield 1, header
-    for number, line in lines:
-        cells = line.split("\t")
-        if len(cells) != width:
-            if not line:
+def _column_name(cell: str) -> str:
+    """Our columns in any case and either number; foreign ones as they are."""
+    name = COLUMN_NAMES.get(cell.lower(), cell.lower())
+    return name if name in (*KNOWN, "parent_id", "child_id") else cell
+
+
+class _Table:
+    """A table read in blocks of columns, which is several times faster than row by row."""
+
+    def __init__(self, path: Path, wanted: tuple[str, ...], fewest: int) -> None:
+        self.path = path
+        self.fewest = fewest
+        self._blocks = line_blocks(path)
+        _, self._lines = next(self._blocks)
+        self.header = _header(path, self._lines.pop(0), wanted)
+
+    def blocks(self) -> Iterator[tuple[Iterable[int], list[tuple[str, ...]]]]:
+        """Line numbers and columns, a block at a time; empty lines are passed over."""
+        for first, lines in chain([(2, self._lines)], self._blocks):
+            numbers: Iterable[int] = range(first, first + len(lines))
+            if "" in lines:
+                numbers = [number for number, line in zip(numbers, lines, strict=True) if line]
+            rows = [line.split("\t") for line in lines if line]
+            if not rows:
                 continue
-            if len(cells) > width or len(cells) < fewest:
-                message = f"{len(cells)} columns where the header names {width} ({', '.join(header[:5])})"
-                raise InputError(message, path=path, line=number)
-            cells.extend(repeat("", width - len(cells)))
-        yield number, cells
+            if set(map(len, rows)) != {len(self.header)}:
+                rows = [self._fit(number, row) for number, row in zip(numbers, rows, strict=True)]
+            yield numbers, list(zip(*rows, strict=True))
+
+    def _fit(self, number: int, row: list[str]) -> list[str]:
+        width = len(self.header)
+        if not self.fewest <= len(row) <= width:
+            columns = f"{len(row)} column{'s' * (len(row) != 1)}"
+            names = ", ".join(self.header[:5])
+            message = f"{columns} where the header names {width} ({names})"
+            raise InputError(message, path=self.path, line=number)
+        return row + [""] * (width - len(row))
 
 
 def _read_nodes(draft: Draft, path: Path, escaped: bool) -> None:
-    rows = _rows(path, ("id", "name"), 2)
-    header = next(rows)[1]
-    clean = escapes.unescape if escaped else str
-    at = {name: header.index(name) for name in header}
-    others = [(name, column) for name, column in at.items() if name not in KNOWN]
-    id, name, description = at["id"], at["name"], at.get("description")
-    synonyms, image = at.get("synonyms"), at.get("image")
-    numbers: list[int] = []
-    for number, cells in rows:
-        if escaped:
-            cells = [cell if column in (synonyms, image) else clean(cell) for column, cell in enumerate(cells)]
-        numbers.append(number)
-        draft.ids.append(cells[id])
-        draft.names.append(cells[name])
-        draft.descriptions.append(cells[description] if description is not None else "")
-        if synonyms is not None:
-            draft.synonyms.append(escapes.split_list(cells[synonyms], escaped))
-        if image is not None:
-            draft.images.append(escapes.split_list(cells[image], escaped))
+    table = _Table(path, ("id", "name"), 2)
+    others = [name for name in table.header if name not in KNOWN]
+    lists = {"synonyms": draft.synonyms, "image": draft.images}
+    texts = {"id": draft.ids, "name": draft.names, "description": draft.descriptions}
+    lines: list[int] = []
+    for numbers, block in table.blocks():
+        columns = dict(zip(table.header, block, strict=True))
+        lines += numbers
+        for name, texts_so_far in texts.items():
+            column = columns.get(name, ("",) * len(block[0]))
+            texts_so_far += map(escapes.unescape, column) if escaped else column
+        for name, lists_so_far in lists.items():
+            if name in columns:
+                lists_so_far += (escapes.split_list(cell, escaped) for cell in columns[name])
         if others:
-            draft.extras.append(tuple((key, cells[column]) for key, column in others if cells[column]))
-    draft.lines = numbers
+            draft.extras += _extra_cells({name: columns[name] for name in others}, escaped)
+    draft.lines = lines
     if others:
-        draft.meta.setdefault("columns", [key for key, _ in others])
+        draft.meta.setdefault("columns", others)
+
+
+def _extra_cells(columns: dict[str, tuple[str, ...]], escaped: bool) -> Iterator[tuple[tuple[str, str], ...]]:
+    clean = escapes.unescape if escaped else str
+    for cells in zip(*columns.values(), strict=True):
+        yield tuple((key, clean(cell)) for key, cell in zip(columns, cells, strict=True) if cell)
 
 
 def _read_edges(draft: Draft, path: Path, escaped: bool) -> None:
-    rows = _rows(path, ("parent_id", "child_id"), 2)
-    header = next(rows)[1]
-    parent, child = header.index("parent_id"), header.index("child_id")
-    numbers: list[int] = []
-    for number, cells in rows:
-        numbers.append(number)
-        draft.parents.append(cells[parent])
-        draft.children.append(cells[child])
-    draft.edge_lines = numbers
-    if escaped:
-        draft.parents = list(map(escapes.unescape, draft.parents))
-        draft.children = list(map(escapes.unescape, draft.children))
-    if len(header) > 2:
-        names = ", ".join(name for name in header if name not in ("parent_id", "child_id"))
+    table = _Table(path, ("parent_id", "child_id"), 2)
+    parent, child = table.header.index("parent_id"), table.header.index("child_id")
+    lines: list[int] = []
+    for numbers, columns in table.blocks():
+        lines += numbers
+        draft.parents += map(escapes.unescape, columns[parent]) if escaped else columns[parent]
+        draft.children += map(escapes.unescape, columns[child]) if escaped else columns[child]
+    draft.edge_lines = lines
+    if len(table.header) > 2:
+        names = ", ".join(name for name in table.header if name not in ("parent_id", "child_id"))
         draft.left_out(f"edges carry no attributes here; left out: {names}")
 
 
 def _read_extras(draft: Draft, folder: Path, escaped: bool) -> None:
     found: dict[str, list[tuple[str, str]]] = {}
-    clean = escapes.unescape if escaped else str
-    extras = _part(folder, EXTRAS)
-    if extras is not None:
-        for _, (id, key, value) in _table(extras, ("id", "key", "value")):
-            found.setdefault(clean(id), []).append((clean(key), clean(value)))
-    split = _part(folder, SPLIT)
-    if split is not None:
-        for _, (id, part) in _table(split, ("id", "split")):
-            found.setdefault(clean(id), []).append((SPLIT_KEY, clean(part)))
+    for id, key, value in _side_rows(folder, EXTRAS, ("id", "key", "value"), escaped):
+        found.setdefault(id, []).append((key, value))
+    for id, part in _side_rows(folder, SPLIT, ("id", "split"), escaped):
+        found.setdefault(id, []).append((SPLIT_KEY, part))
     if not found:
         return
     shared: dict[tuple[tuple[str, str], ...], tuple[tuple[str, str], ...]] = {}
@@ -164,12 +177,15 @@ def _read_extras(draft: Draft, folder: Path, escaped: bool) -> None:
         draft.left_out(f"{strangers:,} ids of {SPLIT} or {EXTRAS} are no concepts of this folder")
 
 
-def _table(path: Path, wanted: tuple[str, ...]) -> Iterator[tuple[int, list[str]]]:
-    rows = _rows(path, wanted, len(wanted))
-    header = next(rows)[1]
-    at = [header.index(name) for name in wanted]
-    for number, cells in rows:
-        yield number, [cells[column] for column in at]
+def _side_rows(folder: Path, name: str, wanted: tuple[str, ...], escaped: bool) -> Iterator[list[str]]:
+    path = _part(folder, name)
+    if path is None:
+        return
+    table = _Table(path, wanted, len(wanted))
+    at = [table.header.index(name) for name in wanted]
+    for _, columns in table.blocks():
+        for cells in zip(*(columns[column] for column in at), strict=True):
+            yield list(map(escapes.unescape, cells) if escaped else cells)
 
 
 def _read_meta(folder: Path) -> dict[str, Any]:
@@ -221,8 +237,8 @@ def _write_nodes(taxonomy: Taxonomy, path: Path, escaped: bool) -> tuple[str, ..
 
 def _own_columns(taxonomy: Taxonomy) -> tuple[str, ...]:
     """The extra columns the taxonomy came with, as far as they still fit: at most one non-empty value per concept."""
-    wanted = [key for key in taxonomy.meta.get("columns", ()) if isinstance(key, str) and key == key.strip().lower()]
-    columns = {key for key in wanted if key not in (*KNOWN, SPLIT_KEY) and not escapes.breaks_table(key) and key}
+    wanted = [key for key in taxonomy.meta.get("columns", ()) if isinstance(key, str) and key == key.strip() != ""]
+    columns = {key for key in wanted if _column_name(key) not in (*KNOWN, SPLIT_KEY) and not escapes.breaks_table(key)}
     for extras in taxonomy.extras:
         keys = [key for key, _ in extras]
         columns -= {key for key, value in extras if key in columns and (not value or keys.count(key) > 1)}

@@ -1,0 +1,77 @@
+"""What several tables share: column names, and lists of texts in one cell.
+
+A list is joined with `|`. Where an item holds a `|` itself, the column is named `synonyms[]` and its items carry
+backslash escapes; in a column without the brackets a backslash is just a backslash.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import chain
+
+from taxosphere.taxonomy.formats import escapes
+from taxosphere.taxonomy.graph import Concept, Taxonomy
+
+RESERVED = ("id", "name", "parent", "child", "parent_id", "child_id", "description", "synonyms", "image")
+ALIASES = {"synonym": "synonyms", "images": "image", "definition": "description"}
+ESCAPED = "[]"
+EXTRA = "extra:"  # marks an extra whose own name would be mistaken for something else
+
+
+def column_name(cell: str) -> str:
+    """Our columns in any case and either number; foreign ones as they are."""
+    name = cell.strip()
+    lower = ALIASES.get(name.lower(), name.lower())
+    return lower if lower.removesuffix(ESCAPED) in RESERVED else name
+
+
+def read_column(column: str, text: str) -> tuple[str, list[str]]:
+    """The key a column stands for and the values of one of its non-empty cells."""
+    name = column.removesuffix(ESCAPED)
+    if column != name:
+        values = list(escapes.split_list(text, escaped=True))
+    elif name in ("synonyms", "image"):
+        values = list(escapes.split_list(text, escaped=False))
+    else:
+        values = [text]
+    return name.removeprefix(EXTRA), values
+
+
+def detail_columns(taxonomy: Taxonomy) -> list[str]:
+    """Columns for everything beyond id and name that any concept has."""
+    columns = ["description"] if any(taxonomy.descriptions) else []
+    for name, lists in (("synonyms", taxonomy.synonyms), ("image", taxonomy.images)):
+        if any(lists):
+            columns.append(name + ESCAPED * _ambiguous(lists))
+    keys: dict[str, bool] = {}
+    for extras in taxonomy.extras:
+        own = [key for key, _ in extras]
+        for key, value in extras:
+            keys[key] = keys.get(key, key.endswith(ESCAPED)) or not value or own.count(key) > 1
+    return columns + [_extra_column(key) + ESCAPED * several for key, several in keys.items()]
+
+
+def write_columns(concept: Concept, columns: Iterable[str]) -> list[str]:
+    extras: dict[str, list[str]] = {}
+    for key, value in concept.extras:
+        extras.setdefault(_extra_column(key), []).append(value)
+    known: dict[str, Sequence[str]] = {
+        "description": [concept.description],
+        "synonyms": concept.synonyms,
+        "image": concept.images,
+    }
+    texts = []
+    for column in columns:
+        name = column.removesuffix(ESCAPED)
+        values = known[name] if name in known else extras.get(name, ())
+        texts.append(escapes.join_list(values, escaped=column != name))
+    return texts
+
+
+def _ambiguous(lists: Iterable[tuple[str, ...]]) -> bool:
+    return any("|" in item or not item for item in chain.from_iterable(lists))
+
+
+def _extra_column(key: str) -> str:
+    odd = not key or key != key.strip() or key.endswith(ESCAPED) or key.startswith(EXTRA)
+    return EXTRA + key if odd or column_name(key) in RESERVED or column_name(key) != key else key

@@ -1,0 +1,102 @@
+"""Rows of quoted text tables (CSV and TSV), each with the line it began on."""
+
+from __future__ import annotations
+
+import csv
+from collections import deque
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from taxosphere.errors import InputError
+from taxosphere.taxonomy.formats.streams import bare_suffix, open_text
+
+# A quoted cell that runs over more lines than this is a stray quotation mark.
+MOST_LINES = 200
+
+Row = tuple[int, list[str]]
+
+
+def separator(path: Path) -> str:
+    return "," if bare_suffix(path) == ".csv" else "\t"
+
+
+def read_rows(path: Path, delimiter: str) -> Iterator[Row]:
+    """Rows that are not empty. In a comma table quotes must match; in a tab table a stray quote stands for itself."""
+    with open_text(path) as handle:
+        lines = _without_nul(path, handle)
+        yield from _strict_rows(path, lines) if delimiter == "," else _tab_rows(lines)
+
+
+def _without_nul(path: Path, lines: Iterable[str]) -> Iterator[str]:
+    for number, line in enumerate(lines, 1):
+        if "\0" in line:
+            raise InputError("holds a NUL byte; this is not a text file", path=path, line=number)
+        yield line
+
+
+def _strict_rows(path: Path, lines: Iterator[str]) -> Iterator[Row]:
+    reader = csv.reader(lines, strict=True, skipinitialspace=True)
+    while True:
+        start = reader.line_num + 1
+        try:
+            cells = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            raise InputError(f"{error}; are the quotation marks complete?", path=path, line=start) from None
+        if any(cells):
+            yield start, cells
+
+
+def _tab_rows(lines: Iterator[str]) -> Iterator[Row]:
+    waiting: deque[str] = deque()
+    number = 1
+    while True:
+        line = waiting.popleft() if waiting else next(lines, None)
+        if line is None:
+            return
+        used = 1
+        if '"' not in line:
+            cells = line.rstrip("\r\n").split("\t")
+        else:
+            cells, used = _quoted_row(line, waiting, lines)
+        if any(cells):
+            yield number, cells
+        number += used
+
+
+def _quoted_row(line: str, waiting: deque[str], lines: Iterator[str]) -> tuple[list[str], int]:
+    """Cells and the number of lines they took; looks ahead for the closing quote and gives unused lines back."""
+    taken = [line]
+    while True:
+        try:
+            cells = next(csv.reader(taken, delimiter="\t", strict=True))
+        except csv.Error as error:
+            open_quote = "unexpected end" in str(error)
+            more = _next_line(len(taken) - 1, waiting, lines) if open_quote and len(taken) < MOST_LINES else None
+            if more is None:
+                return line.rstrip("\r\n").split("\t"), 1
+            taken.append(more)
+        else:
+            for _ in taken[1:]:
+                waiting.popleft()
+            return cells, len(taken)
+
+
+def _next_line(ahead: int, waiting: deque[str], lines: Iterator[str]) -> str | None:
+    while len(waiting) <= ahead:
+        line = next(lines, None)
+        if line is None:
+            return None
+        waiting.append(line)
+    return waiting[ahead]
+
+
+def format_row(cells: Iterable[str], delimiter: str) -> str:
+    """One line with its end. Unlike the csv module this also quotes cells with spaces around them."""
+    return delimiter.join(_quote(cell, delimiter) for cell in cells) + "\n"
+
+
+def _quote(cell: str, delimiter: str) -> str:
+    special = delimiter in cell or '"' in cell or "\n" in cell or "\r" in cell or cell != cell.strip()
+    return '"' + cell.replace('"', '""') + '"' if special else cell
