@@ -1,0 +1,53 @@
+"""Where benchmark taxonomies are: a name in a data folder, or the path of any taxonomy."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from taxosphere.errors import InputError
+from taxosphere.taxonomy import Taxonomy, split
+
+VARIABLE = "TAXOSPHERE_DATA"
+TEXT_BENCHMARKS = ("semeval_env", "semeval_sci", "wordnet_pooled", "semeval_food_temp", "mesh", "semeval_verb")
+
+
+@dataclass(frozen=True)
+class Dataset:
+    name: str
+    path: Path
+
+    @property
+    def has_split(self) -> bool:
+        return (self.path / "split.tsv").is_file()
+
+    def read(self) -> tuple[Taxonomy, Mapping[str, str] | None]:
+        """The taxonomy and its published split, where it has one."""
+        return Taxonomy.read(self.path), split.read_parts(self.path) if self.has_split else None
+
+
+def folders(data: str | os.PathLike[str] | None = None) -> list[Path]:
+    """Data folders that exist: the one that is named, else the environment's, else ``shared/data`` beside us."""
+    named = data or os.environ.get(VARIABLE)
+    if named:
+        if not Path(named).is_dir():
+            raise InputError("this data folder does not exist", named)
+        return [Path(named)]
+    checkout = Path(__file__).resolve().parents[3]
+    beside = (Path.cwd().parent, checkout.parent, Path.cwd())
+    return [place for place in dict.fromkeys(near / "shared" / "data" for near in beside) if place.is_dir()]
+
+
+def find(name: str, data: str | os.PathLike[str] | None = None) -> Dataset:
+    """A benchmark by name, or any taxonomy by path."""
+    for folder in folders(data):
+        if "/" not in name and (folder / name).is_dir():
+            return Dataset(name, folder / name)
+    path = Path(name)
+    if path.exists():
+        return Dataset(path.resolve().name, path)
+    known = sorted(item.name for folder in folders(data) for item in folder.iterdir() if (item / "nodes.tsv").is_file())
+    listed = f"known names: {', '.join(known)}" if known else f"set {VARIABLE} or --data to the folder of benchmarks"
+    raise InputError(f"there is no taxonomy '{name}'; {listed}")

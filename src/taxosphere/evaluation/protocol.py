@@ -1,0 +1,208 @@
+"""The honest protocol: hide, fit on what is left, ask once, count.
+
+A method receives the seed and, block by block, the texts of the queries. It never sees a gold parent, a hidden concept
+or the whole taxonomy, so nothing it learns, tunes or stops on can come from the answers.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from taxosphere import methods
+from taxosphere.errors import InputError
+from taxosphere.evaluation import metrics
+from taxosphere.evaluation.metrics import Outcome
+from taxosphere.methods import Method
+from taxosphere.taxonomy import Concept, CycleError, Taxonomy, checks, split
+from taxosphere.taxonomy.split import Split
+
+if TYPE_CHECKING:
+    from taxosphere.encoders.text import TextEncoder
+
+Kind = Literal["published", "leaves"]
+Queries = Literal["leaves", "all"]
+Progress = Callable[[int, int, str], None]  # steps done, steps in all, what is being done
+Spread = dict[str, float]  # {"mean": …, "std": …}
+
+_CELLS = 1 << 24  # scores held at once
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is asked of a method, apart from the taxonomy and the method itself."""
+
+    split: Kind = "published"
+    queries: Queries = "leaves"
+    runs: int = 5
+    seed: int = 0
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.runs < 1:
+            raise InputError(f"{self.runs} runs cannot be averaged; ask for at least one")
+        if self.split == "leaves" and self.queries == "all":
+            raise InputError("the split 'leaves' hides leaves only, so 'queries all' has nothing to add")
+
+
+@dataclass(frozen=True)
+class Run:
+    """One fit and one pass over the queries."""
+
+    random_state: int
+    candidates: int
+    outcome: Outcome
+    fit_seconds: float
+    query_seconds: float
+    history: Mapping[str, Sequence[float]] = field(default_factory=dict)
+
+    @property
+    def metrics(self) -> dict[str, float]:
+        return metrics.summary(self.outcome)
+
+
+@dataclass(frozen=True)
+class Result:
+    """All runs of one method on one taxonomy, beside the references that need no training."""
+
+    dataset: str
+    method: str
+    plan: Plan
+    runs: tuple[Run, ...]
+    references: Mapping[str, tuple[Run, ...]] = field(default_factory=dict)
+    repairs: tuple[str, ...] = ()
+
+    @property
+    def metrics(self) -> dict[str, Spread]:
+        return spread([run.metrics for run in self.runs])
+
+    def document(self) -> dict[str, Any]:
+        """The JSON document of `taxosphere evaluate --json`."""
+        return {
+            "dataset": self.dataset,
+            "method": self.method,
+            "split": self.plan.split,
+            "runs": len(self.runs),
+            "candidates": self.runs[0].candidates,
+            "queries": len(self.runs[0].outcome.sizes),
+            "metrics": self.metrics,
+            "seconds": {
+                "fit": float(np.mean([run.fit_seconds for run in self.runs])),
+                "per_query": float(np.mean([run.query_seconds for run in self.runs])),
+            },
+            "references": {name: spread([run.metrics for run in runs]) for name, runs in self.references.items()},
+        }
+
+
+def spread(rows: Sequence[Mapping[str, float]]) -> dict[str, Spread]:
+    """Mean and sample standard deviation (0 for a single run) of each metric."""
+    found = {}
+    for name in rows[0]:
+        column = np.array([row[name] for row in rows])
+        rest = column - column[0]  # equal runs then deviate by exactly 0
+        deviation = float(rest.std(ddof=1)) if len(rows) > 1 else 0.0
+        found[name] = {"mean": float(column[0] + rest.mean()), "std": deviation}
+    return found
+
+
+def prepare(taxonomy: Taxonomy, *, repair: bool = False, descriptions: bool = True) -> tuple[Taxonomy, tuple[str, ...]]:
+    """The taxonomy as it will be evaluated and what was done to it; a cycle is refused unless it may be repaired."""
+    if not descriptions:
+        taxonomy = replace(taxonomy, descriptions=("",) * len(taxonomy))
+    try:
+        taxonomy.order  # noqa: B018 - raises where the graph is cyclic
+    except CycleError:
+        if not repair:
+            raise
+        taxonomy, repaired = checks.repair(taxonomy)
+        return taxonomy, tuple(f"{problem.where}: {problem.text}" for problem in repaired)
+    return taxonomy, ()
+
+
+def cut(taxonomy: Taxonomy, parts: Mapping[str, str] | None, plan: Plan, random_state: int) -> Split:
+    """The published split, the same for every run, or other random leaves for each."""
+    if plan.split == "leaves":
+        return split.leaves(taxonomy, seed=random_state)
+    if parts is None:
+        raise InputError("this taxonomy has no split.tsv beside it; hide random leaves instead (--split leaves)")
+    return split.published(taxonomy, parts, plan.queries)
+
+
+def blocks(queries: Sequence[Concept], candidates: int) -> Iterator[slice]:
+    """Slices of the queries whose score matrices stay within a fixed amount of memory."""
+    step = int(np.clip(_CELLS // max(1, candidates), 1, 512))
+    return (slice(start, start + step) for start in range(0, len(queries), step))
+
+
+def scores(method: Method, part: Split) -> Iterator[tuple[slice, NDArray[np.float32]]]:
+    for block in blocks(part.queries, len(part.seed)):
+        yield block, method.score(part.queries[block])
+
+
+def run(method: Method, part: Split, encoder: TextEncoder, random_state: int) -> Run:
+    """Fit on the seed, score every query once."""
+    start = time.perf_counter()
+    method.fit(part.seed, encoder=encoder, random_state=random_state)
+    fitted = time.perf_counter()
+    outcomes, spent = [], 0.0
+    before = time.perf_counter()
+    for block, rows in scores(method, part):
+        spent += time.perf_counter() - before
+        outcomes.append(metrics.judge(rows, part.gold[block], part.seed))
+        before = time.perf_counter()
+    return Run(
+        random_state,
+        len(part.seed),
+        metrics.join(outcomes),
+        fitted - start,
+        spent / max(1, len(part.queries)),
+        getattr(method, "history", {}),
+    )
+
+
+def evaluate(
+    taxonomy: Taxonomy,
+    method: str | Callable[[], Method],
+    plan: Plan | None = None,
+    *,
+    encoder: TextEncoder,
+    parts: Mapping[str, str] | None = None,
+    dataset: str = "",
+    references: Sequence[str] = methods.REFERENCES,
+    repairs: tuple[str, ...] = (),
+    progress: Progress | None = None,
+) -> Result:
+    """Runs differ by their random state (and, on random leaves, by their split); references run on the same splits.
+
+    ``method`` is a name or a function that makes a fresh, unfitted method. `prepare` the taxonomy first.
+    """
+    plan = plan or Plan()
+    name = method if isinstance(method, str) else getattr(method, "__name__", "method")
+    make = (lambda: methods.create(method, plan.settings)) if isinstance(method, str) else method
+    # A fixed split and no randomness: one run of a reference says it all.
+    repeated = plan.runs if plan.split == "leaves" else 1
+    total, done = plan.runs + repeated * len(references), 0
+
+    def step(fresh: Callable[[], Method], label: str, number: int) -> Run:
+        nonlocal done
+        if progress:
+            progress(done, total, f"{label}, run {number + 1} of {plan.runs}")
+        done += 1
+        return run(fresh(), part, encoder, plan.seed + number)
+
+    own: list[Run] = []
+    others: dict[str, list[Run]] = {reference: [] for reference in references}
+    for number in range(plan.runs):
+        part = cut(taxonomy, parts, plan, plan.seed + number)
+        own.append(step(make, name, number))
+        for reference in references if number < repeated else ():
+            others[reference].append(step(partial(methods.create, reference), reference, number))
+    if progress:
+        progress(total, total, "done")
+    return Result(dataset, name, plan, tuple(own), {key: tuple(runs) for key, runs in others.items()}, repairs)
