@@ -2,14 +2,106 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from taxosphere.taxonomy import cycles
+
+if TYPE_CHECKING:
+    from taxosphere.taxonomy.graph import Taxonomy
+
+# What UTF-8 looks like after it was read as Latin-1 or Windows-1252, and the sign for a character that was lost.
+_GARBLED = re.compile("[\u00c2\u00c3][\u0080-\u00bf]|\u00e2\u20ac|\ufffd")
+_LONGEST_PATH = 12  # concepts of a cycle shown in one line
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One finding: its kind, where it is (``FILE:LINE`` or ids), what to do about it; fatal when nothing works with it."""
+    """One finding: its kind, where it is (``FILE:LINE`` or ids), what to do; fatal when nothing works with it."""
 
     kind: str
     where: str
     text: str
     fatal: bool
+
+
+def problems(t: Taxonomy) -> list[Problem]:
+    """Everything found in the taxonomy itself: cycles first, then names, then concepts that hang from nothing."""
+    return [*_cycles(t), *_names(t), *_encodings(t), *_orphans(t)]
+
+
+def repair(t: Taxonomy) -> tuple[Taxonomy, list[Problem]]:
+    """Without the edges that close cycles (see `cycles` for which ones), and a word about each."""
+    found = t.cycles
+    if not found:
+        return t, []
+    dropped = [Problem("dropped edge", t.edge_where(cycle.edge), _why_dropped(t, cycle), False) for cycle in found]
+    return t.with_edges(np.delete(t.edge_array, [cycle.edge for cycle in found], axis=0)), dropped
+
+
+def _cycles(t: Taxonomy) -> Iterator[Problem]:
+    for cycle in t.cycles:
+        text = f"the hierarchy runs in a circle: {show_path(t, cycle.path)}; remove one of these edges, or --repair"
+        yield Problem("cycle", t.edge_where(cycle.edge), text, True)
+
+
+def _why_dropped(t: Taxonomy, cycle: cycles.Cycle) -> str:
+    parent, child = t.edge_array[cycle.edge].tolist()
+    levels = f"{cycle.climb} level{'s' * (cycle.climb != 1)}"
+    reason = (
+        f"leads {levels} back towards the roots" if cycle.climb else "stays on one level and comes last in the source"
+    )
+    return f"{label(t, parent)} → {label(t, child)} {reason} and closes {show_path(t, cycle.path)}"
+
+
+def show_path(t: Taxonomy, path: Sequence[int]) -> str:
+    shown = [label(t, i) for i in path]
+    if len(shown) > _LONGEST_PATH:
+        half = _LONGEST_PATH // 2
+        shown[half:-half] = [f"… {len(shown) - 2 * half:,} more …"]
+    return " → ".join(shown)
+
+
+def label(t: Taxonomy, position: int) -> str:
+    id, name = t.ids[position], t.names[position]
+    return f"'{id}'" if name in (id, "") else f"'{name}' ({id})"
+
+
+def _names(t: Taxonomy) -> Iterator[Problem]:
+    """Empty names, and every concept whose name an earlier one has already, exactly or but for case and spaces."""
+    same: dict[str, int] = {}
+    alike: dict[str, int] = {}
+    for i, name in enumerate(t.names):
+        key = " ".join(name.casefold().split())
+        if not key:
+            yield Problem("empty name", t.where(i), f"the concept '{t.ids[i]}' has no name; give it one", True)
+            continue
+        first = same.setdefault(name, i)
+        near = alike.setdefault(key, i)
+        if first != i:
+            text = f"the name '{name}' of '{t.ids[i]}' is also that of '{t.ids[first]}'; do they mean different things?"
+            yield Problem("shared name", t.where(i), text, False)
+        elif near != i:
+            text = f"the name '{name}' of '{t.ids[i]}' differs only in case or spaces from {label(t, near)}"
+            yield Problem("case variant", t.where(i), text, False)
+
+
+def _encodings(t: Taxonomy) -> Iterator[Problem]:
+    for what, column in (("name", t.names), ("description", t.descriptions)):
+        for i, text in enumerate(column):
+            if not text.isascii() and (match := _GARBLED.search(text)):
+                message = (
+                    f"the {what} of '{t.ids[i]}' holds '{match[0]}', text that was decoded wrongly; mend the source"
+                )
+                yield Problem("bad encoding", t.where(i), message, False)
+
+
+def _orphans(t: Taxonomy) -> Iterator[Problem]:
+    if len(t.edge_array):
+        for i in t.isolated.tolist():
+            text = f"{label(t, i)} has neither parent nor child; attach it or remove it"
+            yield Problem("orphan", t.where(i), text, False)

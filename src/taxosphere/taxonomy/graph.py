@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taxosphere.errors import InputError
-from taxosphere.taxonomy import structure
+from taxosphere.taxonomy import cycles, structure
 from taxosphere.taxonomy.structure import Csr, Ints, Longs
 
 if TYPE_CHECKING:
@@ -53,6 +53,16 @@ Lists = tuple[tuple[Any, ...], ...]
 
 
 @dataclass(frozen=True, eq=False)
+class Source:
+    """Where concepts and edges stood in the file they were read from; line 0 where a format has no lines."""
+
+    path: str
+    lines: Ints  # one per concept
+    edge_path: str
+    edge_lines: Ints  # one per row of the edge array
+
+
+@dataclass(frozen=True, eq=False)
 class Taxonomy:
     """Concepts in columns, edges as an (m, 2) array of (parent, child) positions.
 
@@ -69,6 +79,7 @@ class Taxonomy:
     extras: Lists = ()
     meta: Mapping[str, Any] = field(default_factory=dict)
     reading: tuple[Problem, ...] = ()
+    source: Source | None = None
 
     def __post_init__(self) -> None:
         for name in ("synonyms", "images", "extras"):
@@ -205,6 +216,15 @@ class Taxonomy:
     def leaves(self) -> Longs:
         return np.flatnonzero(self.child_csr.counts == 0)
 
+    @cached_property
+    def isolated(self) -> Longs:
+        """Concepts that are root and leaf at once."""
+        return np.flatnonzero((self.parent_csr.counts == 0) & (self.child_csr.counts == 0))
+
+    @cached_property
+    def cycles(self) -> list[cycles.Cycle]:
+        return cycles.find(self.edge_array, self.parent_csr, self.child_csr)
+
     # -- structure ----------------------------------------------------------------------------------------------------
 
     @cached_property
@@ -217,8 +237,19 @@ class Taxonomy:
         """Concepts by longest distance from a root, slice by slice: parents always come before children."""
         slices = structure.levels(self.parent_csr, self.child_csr)
         if sum(map(len, slices)) < len(self):
-            raise CycleError("the hierarchy contains a cycle; 'taxosphere inspect' shows it, '--repair' breaks it")
+            self.refuse_cycles()
         return slices
+
+    def refuse_cycles(self) -> None:
+        """Raise when the hierarchy runs in a circle, saying where."""
+        if not self.cycles:
+            return
+        from taxosphere.taxonomy import checks
+
+        first, more = self.cycles[0], len(self.cycles) - 1
+        path, line = (self.source.edge_path, int(self.source.edge_lines[first.edge])) if self.source else (None, 0)
+        shown = checks.show_path(self, first.path) + (f" (and {more:,} more)" if more else "")
+        raise CycleError(f"the hierarchy runs in a circle: {shown}; --repair breaks it", path, line or None)
 
     @cached_property
     def longest(self) -> Ints:
@@ -265,6 +296,18 @@ class Taxonomy:
         from taxosphere.taxonomy import checks
 
         return [*self.reading, *checks.problems(self)]
+
+    def where(self, position: int) -> str:
+        """``FILE:LINE`` of a concept as far as it is known, else its id."""
+        if self.source is None:
+            return self.ids[position]
+        return _place(self.source.path, self.source.lines[position])
+
+    def edge_where(self, row: int) -> str:
+        """``FILE:LINE`` of a row of the edge array as far as it is known, else the ids of its two ends."""
+        if self.source is None:
+            return " → ".join(self.ids[i] for i in self.edge_array[row])
+        return _place(self.source.edge_path, self.source.edge_lines[row])
 
     # -- changed copies -----------------------------------------------------------------------------------------------
 
@@ -329,6 +372,10 @@ class Taxonomy:
             self.extras,
             self.meta,
         )
+
+
+def _place(path: str, line: int) -> str:
+    return f"{path}:{line}" if line else path
 
 
 def distinct_edges(edge_array: Ints, size: int) -> Ints:

@@ -49,9 +49,13 @@ def compress(size: int, rows: NDArray[np.integer], values: NDArray[np.integer]) 
 
 def depths(parents: Csr, children: Csr) -> Ints:
     """Fewest steps from a root (roots are 0); -1 where no root leads, which only a cycle can cause."""
-    found = np.full(len(parents.counts), -1, np.int32)
-    frontier = np.flatnonzero(parents.counts == 0)
-    level = 0
+    return depths_from(np.flatnonzero(parents.counts == 0), children)
+
+
+def depths_from(roots: Longs, children: Csr) -> Ints:
+    """Fewest steps down from any of ``roots``; -1 where none leads."""
+    found = np.full(len(children.counts), -1, np.int32)
+    frontier, level = roots, 0
     while len(frontier):
         found[frontier] = level
         below = children.expand(frontier)[1]
@@ -160,14 +164,26 @@ def distinct(values: NDArray[_Integer]) -> NDArray[_Integer]:
 
 def strong_components(parents: Csr) -> Ints:
     """A label for each concept; concepts share one when each can reach the other."""
+    labels: Ints = _components(parents, "strong")[1]
+    return labels
+
+
+def component_count(parents: Csr) -> int:
+    """Number of parts with no edge between them; an isolated concept is one."""
+    return int(_components(parents, "weak")[0])
+
+
+def _components(parents: Csr, connection: str) -> tuple[int, Ints]:
     from scipy.sparse import csr_array  # here, because it takes longer to import than most commands run
     from scipy.sparse.csgraph import connected_components
 
     size = len(parents.counts)
+    if size == 0:
+        return 0, np.zeros(0, np.int32)
     ones = np.ones(len(parents.indices), np.int8)
-    graph = csr_array((ones, parents.indices.astype(np.int64), parents.indptr), shape=(size, size))
-    labels: Ints = connected_components(graph, directed=True, connection="strong")[1]
-    return labels
+    graph = csr_array((ones, parents.indices, parents.indptr.astype(np.int32)), shape=(size, size))
+    count, labels = connected_components(graph, directed=True, connection=connection)
+    return count, labels
 
 
 def deepest_common(parents: Csr, depth: Ints, left: NDArray[np.integer], right: NDArray[np.integer]) -> Longs:

@@ -1,0 +1,93 @@
+"""``taxosphere evaluate``: hide some concepts, fit on the rest, see whether they are put back."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import typer
+
+from taxosphere.cli import output
+from taxosphere.cli.progress import steps
+from taxosphere.cli.settings import parse
+from taxosphere.evaluation import datasets, protocol
+
+COLUMNS = {
+    "hit@1": "H@1",
+    "hit@5": "H@5",
+    "hit@10": "H@10",
+    "recall@1": "R@1",
+    "recall@5": "R@5",
+    "recall@10": "R@10",
+    "mr": "MR",
+    "mrr": "MRR",
+    "wup": "Wu&P",
+}
+
+
+class Split(StrEnum):
+    published = "published"
+    leaves = "leaves"
+
+
+class Queries(StrEnum):
+    leaves = "leaves"
+    all = "all"
+
+
+def evaluate(
+    taxonomy: str = typer.Argument(metavar="TAX", help="A taxonomy: a file, a folder, or the name of a benchmark."),
+    split: Split | None = typer.Option(
+        None, help="'published' reads split.tsv beside the data, 'leaves' hides a random fifth of the leaves."
+    ),
+    queries: Queries = typer.Option(Queries.leaves, help="Ask for hidden leaves only, or for inner concepts too."),
+    runs: int = typer.Option(5, min=1, help="Repetitions with other random states."),
+    method: str = typer.Option("polaris", help="What to measure; 'taxosphere methods' lists all."),
+    encoder: str = typer.Option("minilm", help="Sentence encoder: 'minilm', a Hugging Face name or a folder."),
+    seed: int = typer.Option(0, help="Random state of the first run."),
+    set_: list[str] = typer.Option([], "--set", metavar="KEY=VALUE", help="A setting of the method; repeatable."),
+    without_descriptions: bool = typer.Option(False, help="Let methods read names only."),
+    repair: bool = typer.Option(False, help="Break cycles instead of refusing them."),
+    data: str | None = typer.Option(None, help="Folder where benchmark names are looked up."),
+    json: bool = typer.Option(False, "--json", help="Print one JSON document."),
+) -> None:
+    """Measure a method on a taxonomy by hiding concepts and asking where they belong.
+
+    Everything is learned from what stays visible; the hidden concepts are asked once per run. Scorers that need no
+    training are always measured beside it.
+
+    Example: taxosphere evaluate my-ontology.obo --split leaves --runs 3
+    """
+    from taxosphere.encoders import text
+
+    source = datasets.find(taxonomy, data)
+    tree, parts = source.read()
+    tree, repairs = protocol.prepare(tree, repair=repair, descriptions=not without_descriptions)
+    kind = split or (Split.published if parts is not None else Split.leaves)
+    plan = protocol.Plan(kind.value, queries.value, runs, seed, parse(set_))
+    for line in repairs:
+        output.say(f"repaired {line}")
+    with steps() as report:
+        result = protocol.evaluate(
+            tree, method, plan, encoder=text.load(encoder), parts=parts, dataset=source.name, progress=report
+        )
+    output.document(result.document()) if json else show(result)
+
+
+def show(result: protocol.Result) -> None:
+    document = result.document()
+    rows = {result.method: document["metrics"]} | document["references"]
+    title = (
+        f"{result.dataset}, {document['split']} split: {document['queries']:,} queries, "
+        f"{document['candidates']:,} candidates, {document['runs']} runs"
+    )
+    output.table(
+        ["method", *COLUMNS.values()],
+        [[name, *(cell(metrics[key]) for key in COLUMNS)] for name, metrics in rows.items()],
+        title,
+    )
+    seconds = document["seconds"]
+    print(f"fit {seconds['fit']:.1f} s, {1000 * seconds['per_query']:.1f} ms per query; percentages, except MR")
+
+
+def cell(spread: protocol.Spread) -> str:
+    return f"{spread['mean']:.1f} ± {spread['std']:.1f}" if spread["std"] else f"{spread['mean']:.1f}"
