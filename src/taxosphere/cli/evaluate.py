@@ -6,12 +6,14 @@ from enum import StrEnum
 
 import typer
 
+from taxosphere import methods
 from taxosphere.cli import output
+from taxosphere.cli.options import COLUMNS, column_order
 from taxosphere.cli.progress import steps
 from taxosphere.cli.settings import parse
 from taxosphere.evaluation import datasets, protocol
 
-COLUMNS = {
+HEADERS = {
     "hit@1": "H@1",
     "hit@5": "H@5",
     "hit@10": "H@10",
@@ -48,6 +50,7 @@ def evaluate(
     without_descriptions: bool = typer.Option(False, help="Let methods read names only."),
     repair: bool = typer.Option(False, help="Break cycles instead of refusing them."),
     data: str | None = typer.Option(None, help="Folder where benchmark names are looked up."),
+    columns: str = COLUMNS,
     json: bool = typer.Option(False, "--json", help="Print one JSON document."),
 ) -> None:
     """Measure a method on a taxonomy by hiding concepts and asking where they belong.
@@ -60,7 +63,8 @@ def evaluate(
     from taxosphere.encoders import text
 
     source = datasets.find(taxonomy, data)
-    tree, parts = source.read()
+    methods.get(method)  # an unknown name is better said before the work begins
+    tree, parts = source.read(column_order(columns))
     tree, repairs = protocol.prepare(tree, repair=repair, descriptions=not without_descriptions)
     kind = split or (Split.published if parts is not None else Split.leaves)
     plan = protocol.Plan(kind.value, queries.value, runs, seed, parse(set_))
@@ -81,8 +85,8 @@ def show(result: protocol.Result) -> None:
         f"{document['candidates']:,} candidates, {document['runs']} runs"
     )
     output.table(
-        ["method", *COLUMNS.values()],
-        [[name, *(cell(metrics[key]) for key in COLUMNS)] for name, metrics in rows.items()],
+        ["method", *HEADERS.values()],
+        [[name, *(cell(metrics[key]) for key in HEADERS)] for name, metrics in rows.items()],
         title,
     )
     seconds = document["seconds"]

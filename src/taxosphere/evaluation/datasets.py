@@ -23,9 +23,9 @@ class Dataset:
     def has_split(self) -> bool:
         return (self.path / "split.tsv").is_file()
 
-    def read(self) -> tuple[Taxonomy, Mapping[str, str] | None]:
+    def read(self, columns: tuple[str, str] | None = None) -> tuple[Taxonomy, Mapping[str, str] | None]:
         """The taxonomy and its published split, where it has one."""
-        return Taxonomy.read(self.path), split.read_parts(self.path) if self.has_split else None
+        return Taxonomy.read(self.path, columns=columns), split.read_parts(self.path) if self.has_split else None
 
 
 def folders(data: str | os.PathLike[str] | None = None) -> list[Path]:

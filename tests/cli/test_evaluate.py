@@ -1,0 +1,126 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from taxosphere import Taxonomy, methods
+from taxosphere.cli import main
+
+ANGLES = {
+    "food": 0,
+    "fruit": 20,
+    "pear": 30,
+    "citrus": 40,
+    "lime": 50,
+    "tool": 60,
+    "drink": 70,
+    "tea": 80,
+    "bread": 100,
+    "apple": 22,
+    "lemon": 46,
+    "lemonade": 76,
+}
+EDGES = """food fruit, food drink, food bread, fruit apple, fruit pear, fruit citrus, citrus lemon, citrus lime,
+citrus lemonade, drink tea, drink lemonade"""
+
+
+@pytest.fixture
+def pantry(tmp_path: Path) -> Path:
+    """Twelve concepts on a circle: the encoder looks their angles up, so every cosine is known."""
+    pairs = [tuple(pair.split()) for pair in EDGES.split(",")]
+    folder = tmp_path / "pantry"
+    Taxonomy.from_edges(pairs, names={name: name for name in ANGLES}).write(folder)
+    (folder / "split.tsv").write_text("id\tsplit\napple\ttest\nlemon\ttest\nlemonade\ttest\n")
+    angles = np.deg2rad(list(ANGLES.values()))
+    np.save(tmp_path / "circle.npy", np.stack([np.cos(angles), np.sin(angles)], 1).astype(np.float32))
+    (tmp_path / "circle.txt").write_text("".join(f"{name}\n" for name in ANGLES))
+    return folder
+
+
+def command(pantry: Path, *more: str) -> list[str]:
+    encoder = str(pantry.parent / "circle.npy")
+    return ["evaluate", str(pantry), "--encoder", encoder, "--method", "encoder-cosine", *more]
+
+
+def test_twelve_concepts_worked_out_on_paper(pantry: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Nine concepts stay: food 0°, fruit 20°, pear 30°, citrus 40°, lime 50°, tool 60°, drink 70°, tea 80°, bread 100°.
+    Depths from 1: food 1; fruit, drink, bread 2; citrus, pear, tea 3; lime 4.
+
+    apple 22°, gold fruit: fruit is 2° away and first. Wu&P 1.
+    lemon 46°, gold citrus: lime 4°, citrus 6°: rank 2. Wu&P(lime, citrus), common ancestor citrus: 2·3/(4+3) = 6/7.
+    lemonade 76°, gold drink and citrus: tea 4°, drink 6°, tool 16°, bread 24°, lime 26°, citrus 36°: ranks 2 and 6.
+        Wu&P(tea, drink) = 2·2/(3+2) = 4/5, Wu&P(tea, citrus) = 2·1/(3+3) = 1/3; the best is 4/5.
+
+    hit@1 1/3, hit@5 and hit@10 1; recall@1 1/3, recall@5 (1 + 1 + 1/2)/3 = 5/6, recall@10 1
+    mr (1+2+2)/3 = 5/3, mrr (1 + 1/2 + 1/2)/3 = 2/3, wup (1 + 6/7 + 4/5)/3 = 31/35
+    """
+    assert main(command(pantry, "--json")) == 0
+    got = json.loads(capsys.readouterr().out)
+    expected = {
+        "hit@1": 100 / 3,
+        "hit@5": 100,
+        "hit@10": 100,
+        "recall@1": 100 / 3,
+        "recall@5": 500 / 6,
+        "recall@10": 100,
+        "mr": 5 / 3,
+        "mrr": 200 / 3,
+        "wup": 3100 / 35,
+    }
+    assert {name: spread["mean"] for name, spread in got["metrics"].items()} == pytest.approx(expected)
+    assert {spread["std"] for spread in got["metrics"].values()} == {0.0}
+    wanted = "dataset method split runs candidates queries metrics seconds references"
+    assert list(got) == wanted.split()
+    facts = ("pantry", "encoder-cosine", "published", 5, 9, 3)
+    assert tuple(got[key] for key in wanted.split()[:6]) == facts
+    assert set(got["seconds"]) == {"fit", "per_query"}
+    assert tuple(got["references"]) == methods.REFERENCES
+    assert got["references"]["encoder-cosine"] == got["metrics"]
+
+
+def test_the_references_stand_beside_a_model(pantry: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(command(pantry, "--split", "leaves", "--runs", "2", "--without-descriptions")) == 0
+    printed = capsys.readouterr().out
+    assert "pantry, leaves split: 1 queries, 11 candidates, 2 runs" in printed
+    assert all(name in printed for name in methods.REFERENCES)
+
+
+def test_a_cycle_is_refused_with_one_line(pantry: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with (pantry / "edges.tsv").open("a") as edges:
+        edges.write("pear\tfruit\n")
+    assert main(command(pantry)) == 2
+    caught = capsys.readouterr()
+    assert caught.out == ""
+    assert caught.err.startswith("error: ")
+    assert "--repair" in caught.err
+    assert main(command(pantry, "--repair", "--runs", "1")) == 0
+    assert "repaired" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (["--method", "guess"], "no method 'guess'"),
+        (["--set", "epochs"], "must look like"),
+        (["--split", "leaves", "--queries", "all"], "nothing to add"),
+        (["--runs", "0"], "'--runs'"),
+    ],
+)
+def test_bad_input_ends_in_one_line(
+    pantry: Path, capsys: pytest.CaptureFixture[str], more: list[str], said: str
+) -> None:
+    assert main(command(pantry, *more)) == 2
+    caught = capsys.readouterr()
+    assert caught.out == ""
+    assert said in caught.err.splitlines()[-1]
+
+
+def test_methods_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["methods", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert [row["name"] for row in rows] == methods.names()
+    assert main(["methods"]) == 0
+    assert "sibling-vote" in capsys.readouterr().out
