@@ -1,0 +1,92 @@
+"""Vectors kept between runs, so that a text is encoded once in its life.
+
+One SQLite file per cache folder: readers and writers of several processes may overlap, and a kill leaves either the
+old or the new rows. A cache is disposable: one that cannot be opened or written never stops the work.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from hashlib import blake2b
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float32]
+
+_KEYS_PER_LOOKUP = 900  # SQLite builds allow at least 999 bound values in one statement
+_SECONDS_TO_WAIT = 30.0
+_SCHEMA = "CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, vector BLOB NOT NULL) WITHOUT ROWID"
+
+
+def default_folder() -> Path:
+    """TAXOSPHERE_CACHE, else the platform's cache folder."""
+    stated = os.environ.get("TAXOSPHERE_CACHE")
+    if stated:
+        return Path(stated)
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "taxosphere"
+
+
+class VectorCache:
+    """Vectors of one encoder under one setting; ``identity`` says which weights and settings made them."""
+
+    def __init__(self, folder: Path, identity: str, dim: int) -> None:
+        self.path = folder / "vectors.sqlite"
+        self.identity = identity
+        self.dim = dim
+
+    def _key(self, text: str) -> bytes:
+        # Both parts are hashed with their length in front, so no pair of (identity, text) can imitate another.
+        parts = (self.identity.encode(), text.encode("utf-8", "surrogatepass"))
+        return blake2b(b"".join(len(p).to_bytes(8, "big") + p for p in parts), digest_size=16).digest()
+
+    @contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with closing(sqlite3.connect(self.path, timeout=_SECONDS_TO_WAIT)) as connection, connection:
+            connection.execute("PRAGMA journal_mode=WAL")
+            connection.execute("PRAGMA synchronous=NORMAL")
+            connection.execute(_SCHEMA)
+            yield connection
+
+    def get(self, texts: Sequence[str]) -> dict[str, FloatArray]:
+        """The vectors already known, by text."""
+        keys = {self._key(text): text for text in texts}
+        wanted = list(keys)
+        found: dict[str, FloatArray] = {}
+        try:
+            with self._open() as connection:
+                for start in range(0, len(wanted), _KEYS_PER_LOOKUP):
+                    part = wanted[start : start + _KEYS_PER_LOOKUP]
+                    marks = ",".join("?" * len(part))
+                    rows = connection.execute(f"SELECT key, vector FROM vectors WHERE key IN ({marks})", part)
+                    for key, blob in rows:
+                        if len(blob) == 4 * self.dim:
+                            found[keys[key]] = np.frombuffer(blob, dtype="<f4")
+        except (sqlite3.Error, OSError):
+            return {}
+        return found
+
+    def put(self, texts: Sequence[str], vectors: FloatArray) -> None:
+        rows = [(self._key(text), row.astype("<f4").tobytes()) for text, row in zip(texts, vectors, strict=True)]
+        try:
+            with self._open() as connection:
+                connection.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", rows)
+        except (sqlite3.Error, OSError):
+            self._set_aside_if_damaged()
+
+    def _set_aside_if_damaged(self) -> None:
+        try:
+            with self._open() as connection:
+                connection.execute("SELECT key FROM vectors LIMIT 1").fetchone()
+        except sqlite3.OperationalError:
+            return  # locked, read-only or full: the file itself is fine
+        except sqlite3.DatabaseError:
+            self.path.rename(self.path.with_suffix(".damaged"))
+        except OSError:
+            return

@@ -1,0 +1,57 @@
+"""Vectors made elsewhere: a .npy matrix beside the ids (or texts) of its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from taxosphere.errors import InputError
+
+FloatArray = NDArray[np.float32]
+
+
+class PrecomputedEncoder:
+    """Looks texts up instead of encoding them; a text without a row is an error that names it."""
+
+    def __init__(self, texts: Sequence[str], vectors: FloatArray, name: str = "precomputed") -> None:
+        matrix = np.asarray(vectors, dtype=np.float32)
+        if matrix.ndim != 2 or len(matrix) != len(texts):
+            raise InputError(f"{len(texts)} texts but a vector array of shape {matrix.shape}")
+        if not np.isfinite(matrix).all():
+            raise InputError("the vectors hold a number that is not finite")
+        norms = np.linalg.norm(matrix, axis=1, keepdims=True)
+        if (norms == 0).any():
+            raise InputError(f"the vector of '{texts[int((norms[:, 0] == 0).argmax())]}' is zero")
+        self._row = {text: row for row, text in reversed(list(enumerate(texts)))}
+        self._vectors = matrix / norms
+        self.name = name
+
+    @property
+    def dim(self) -> int:
+        return int(self._vectors.shape[1])
+
+    def encode(self, texts: Sequence[str]) -> FloatArray:
+        missing = next((text for text in texts if text not in self._row), None)
+        if missing is not None:
+            raise InputError(f"there is no precomputed vector for '{missing}'")
+        rows: FloatArray = self._vectors[np.array([self._row[text] for text in texts], dtype=np.intp)]
+        return rows
+
+
+def read(vectors: Path, ids: Path, texts_of: dict[str, str] | None = None) -> PrecomputedEncoder:
+    """``ids`` holds one id or text per line; ``texts_of`` turns ids into the texts that will be asked for."""
+    try:
+        matrix = np.load(vectors, allow_pickle=False)
+    except (OSError, ValueError) as error:
+        raise InputError(f"not a readable .npy array: {error}", vectors) from None
+    try:
+        lines = ids.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"cannot be read as UTF-8 text: {error}", ids) from None
+    if matrix.ndim != 2 or len(matrix) != len(lines):
+        raise InputError(f"{len(lines)} lines, but the array {vectors} has the shape {matrix.shape}", ids)
+    known = texts_of or {}
+    return PrecomputedEncoder([known.get(line, line) for line in lines], matrix, name=str(vectors))

@@ -1,0 +1,164 @@
+"""A Hugging Face text model: tokens in, one unit vector per text out."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from taxosphere.encoders import recipe
+from taxosphere.encoders.weights import Weights, verify
+from taxosphere.errors import TaxosphereError
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+FloatArray = NDArray[np.float32]
+Progress = Callable[[int, int], None]
+T = TypeVar("T")
+
+_BATCH = 32
+# Batches hold texts of one padded length, a multiple of this. With such shapes the vector of a text has the same bits
+# in every company and on any number of threads, so a half-filled cache cannot change a result.
+_LENGTH_STEP = 8
+
+
+class TransformerEncoder:
+    """Loads its weights at the first text that needs them."""
+
+    def __init__(self, weights: Weights, *, max_tokens: int = 64, prefix: str | None = None) -> None:
+        self.weights = weights
+        self.name = weights.name
+        self.recipe = recipe.read(weights.folder, weights.name)
+        self.dim = self.recipe.dim
+        self.max_tokens = min(max_tokens, self.recipe.max_tokens)
+        self.prefix = self.recipe.prompt if prefix is None else prefix
+
+    @property
+    def identity(self) -> str:
+        """Everything that decides the vector of a text."""
+        return json.dumps([self.weights.identity, self.recipe.pooling, self.max_tokens, self.prefix])
+
+    @cached_property
+    def tokenizer(self) -> Any:
+        from transformers import AutoTokenizer
+
+        return _quietly(lambda: AutoTokenizer.from_pretrained(self.weights.folder, local_files_only=True))
+
+    @cached_property
+    def model(self) -> Any:
+        from transformers import AutoModel
+
+        verify(self.weights)
+        try:
+            return _quietly(lambda: AutoModel.from_pretrained(self.weights.folder, local_files_only=True)).eval()
+        except (OSError, ValueError) as error:
+            first = str(error).strip().splitlines()[0]
+            raise TaxosphereError(f"{self.weights.folder}: the encoder cannot be loaded: {first}") from error
+
+    def encode(self, texts: Sequence[str], *, progress: Progress | None = None) -> FloatArray:
+        """Each distinct text once, shortest first."""
+        import torch
+
+        distinct = list(dict.fromkeys(texts))
+        vectors = np.zeros((len(distinct), self.dim), np.float32)
+        done = 0
+        with torch.inference_mode():
+            tokens = self.tokenize(distinct)
+            for rows in batches_by_length(tokens):
+                vectors[rows] = self.embed([tokens[row] for row in rows]).numpy()
+                done += len(rows)
+                if progress is not None:
+                    progress(done, len(distinct))
+        where = {text: row for row, text in enumerate(distinct)}
+        return vectors[[where[text] for text in texts]] if texts else vectors
+
+    def tokenize(self, texts: Sequence[str]) -> list[list[int]]:
+        if not texts:
+            return []
+        ready = [self.prefix + text for text in texts]
+        if self.recipe.lower_case:
+            ready = [text.lower() for text in ready]
+        found: list[list[int]] = self.tokenizer(ready, truncation=True, max_length=self.max_tokens)["input_ids"]
+        return found
+
+    def embed(self, tokens: Sequence[Sequence[int]]) -> Tensor:
+        """Unit vectors (b, dim) of one batch; differentiable, for fine-tuning."""
+        import torch
+        from torch.nn import functional as F
+
+        width = _padded(max(len(row) for row in tokens))
+        pad = self.tokenizer.pad_token_id or 0
+        ids = torch.tensor([[*row, *([pad] * (width - len(row)))] for row in tokens])  # (b, width)
+        mask = (torch.arange(width) < torch.tensor([[len(row)] for row in tokens])).long()  # (b, width)
+        hidden = self.model(input_ids=ids, attention_mask=mask).last_hidden_state.float()  # (b, width, dim)
+        return F.normalize(_pool(hidden, mask, self.recipe.pooling), dim=-1)
+
+    def save(self, folder: Path) -> None:
+        """Write a folder that ``load`` reads back: used for fine-tuned weights."""
+        _quietly(lambda: self.model.save_pretrained(folder))
+        self.tokenizer.save_pretrained(folder)
+        modules = [
+            {"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Transformer"},
+            {"idx": 1, "name": "1", "path": "1_Pooling", "type": "sentence_transformers.models.Pooling"},
+            {"idx": 2, "name": "2", "path": "2_Normalize", "type": "sentence_transformers.models.Normalize"},
+        ]
+        pooling = {"word_embedding_dimension": self.dim, recipe.FLAG_OF_POOLING[self.recipe.pooling]: True}
+        limit = {"max_seq_length": self.recipe.max_tokens, "do_lower_case": self.recipe.lower_case}
+        prompts = {"prompts": {"own": self.prefix}, "default_prompt_name": "own"} if self.prefix else {}
+        (folder / "1_Pooling").mkdir()
+        for name, content in (
+            ("modules.json", modules),
+            ("1_Pooling/config.json", pooling),
+            ("sentence_bert_config.json", limit),
+            ("config_sentence_transformers.json", prompts),
+        ):
+            (folder / name).write_text(json.dumps(content, indent=1), encoding="utf-8")
+
+
+def batches_by_length(tokens: Sequence[Sequence[int]], size: int = _BATCH) -> list[NDArray[np.intp]]:
+    """Row numbers of batches, each of one padded length, shortest first."""
+    lengths = np.array([_padded(len(row)) for row in tokens], dtype=np.int64)
+    order = np.argsort(lengths, kind="stable")
+    groups = np.split(order, np.flatnonzero(np.diff(lengths[order])) + 1) if len(order) else []
+    return [group[start : start + size] for group in groups for start in range(0, len(group), size)]
+
+
+def _padded(length: int) -> int:
+    return max(1, -(-length // _LENGTH_STEP)) * _LENGTH_STEP
+
+
+def _pool(hidden: Tensor, mask: Tensor, mode: str) -> Tensor:
+    """(b, width, dim) token vectors to (b, dim)."""
+    import torch
+
+    weight = mask.unsqueeze(-1).to(hidden.dtype)
+    if mode == "cls":
+        return hidden[:, 0]
+    if mode == "last":
+        return hidden[torch.arange(len(hidden)), mask.sum(1) - 1]
+    if mode == "max":
+        return hidden.masked_fill(weight == 0, -torch.inf).amax(1)
+    total, count = (hidden * weight).sum(1), weight.sum(1).clamp(min=1)
+    return total / (count.sqrt() if mode == "mean_sqrt" else count)
+
+
+def _quietly(action: Callable[[], T]) -> T:
+    """Run without the progress bars of transformers, which would end up in logs and pipes."""
+    from transformers.utils import logging
+
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # else it warns after a fork
+    bars: Any = logging
+    was_on = bars.is_progress_bar_enabled()
+    bars.disable_progress_bar()
+    try:
+        return action()
+    finally:
+        if was_on:
+            bars.enable_progress_bar()

@@ -1,0 +1,127 @@
+"""The state of a training on disk: one safetensors file, replaced in one rename.
+
+Every random draw is a function of the seed and the epoch, so weights, optimiser moments and the epoch's number are all
+there is to keep: training resumed from here ends with the same weights, bit for bit, as training never interrupted.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor, nn
+
+from taxosphere import atomic
+from taxosphere.errors import InputError
+
+FORMAT = "1"
+
+
+@dataclass(frozen=True)
+class Epoch:
+    """What an epoch did: mean loss terms, and the mean reciprocal rank of the validation queries after it."""
+
+    number: int
+    terms: dict[str, float]
+    mrr: float | None
+    seconds: float
+
+
+@dataclass
+class State:
+    """A training after ``len(history)`` epochs; ``best`` holds the weights of the best of them."""
+
+    modules: dict[str, nn.Module]
+    optimiser: torch.optim.Optimizer
+    history: list[Epoch] = field(default_factory=list)
+    best: dict[str, Tensor] = field(default_factory=dict)
+
+    def weights(self) -> dict[str, Tensor]:
+        return {
+            f"{name}.{key}": value
+            for name, module in self.modules.items()
+            for key, value in module.state_dict().items()
+        }
+
+    def keep_best(self) -> None:
+        self.best = {key: value.clone() for key, value in self.weights().items()}
+
+    def load_weights(self, weights: Mapping[str, Tensor]) -> None:
+        for name, module in self.modules.items():
+            prefix = f"{name}."
+            module.load_state_dict({k.removeprefix(prefix): v for k, v in weights.items() if k.startswith(prefix)})
+
+
+class Checkpoint:
+    """``path`` is written at most every ``seconds``, and at the end. ``resume=False`` begins anew."""
+
+    def __init__(self, path: Path, *, seconds: float = 10.0, resume: bool = True) -> None:
+        self.path = path
+        self.resume = resume
+        self._seconds = seconds
+        self._written = time.monotonic()
+
+    def load(self, state: State, run: str) -> None:
+        """Fill ``state`` from the file, if there is one; ``run`` says which settings and data it must belong to."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        for litter in self.path.parent.glob(f".{self.path.name}.*.part"):  # of a process that was killed
+            litter.unlink(missing_ok=True)
+        if not self.resume or not self.path.exists():
+            return
+        tensors, notes = _read(self.path)
+        if notes.get("format") != FORMAT:
+            raise InputError("written by another version; start again without --resume", self.path)
+        if notes.get("run") != run:
+            raise InputError(
+                "belongs to a training with other settings or data; start again without --resume", self.path
+            )
+        state.load_weights(_under("weights.", tensors))
+        state.best = _under("best.", tensors)
+        state.history = [Epoch(**entry) for entry in json.loads(notes["history"])]
+        _load_moments(state.optimiser, _under("optimiser.", tensors))
+
+    def save(self, state: State, run: str, *, last: bool) -> None:
+        now = time.monotonic()
+        if not last and now - self._written < self._seconds:
+            return
+        tensors = {
+            **{f"weights.{key}": value for key, value in state.weights().items()},
+            **{f"best.{key}": value for key, value in state.best.items()},
+            **{f"optimiser.{key}": value for key, value in _moments(state.optimiser).items()},
+        }
+        notes = {"format": FORMAT, "run": run, "history": json.dumps([asdict(entry) for entry in state.history])}
+        with atomic.file(self.path) as temporary:
+            save_file({key: value.contiguous() for key, value in tensors.items()}, temporary, notes)
+        self._written = time.monotonic()
+
+
+def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
+    try:
+        with safe_open(path, framework="pt") as file:
+            return {key: file.get_tensor(key) for key in file.keys()}, file.metadata() or {}  # noqa: SIM118
+    except (OSError, SafetensorError) as error:
+        raise InputError(f"not a readable checkpoint ({error}); remove it to start again", path) from None
+
+
+def _under(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    return {key.removeprefix(prefix): value for key, value in tensors.items() if key.startswith(prefix)}
+
+
+def _moments(optimiser: torch.optim.Optimizer) -> dict[str, Tensor]:
+    states: dict[int, dict[str, Any]] = optimiser.state_dict()["state"]
+    return {f"{number}.{name}": value for number, entry in states.items() for name, value in entry.items()}
+
+
+def _load_moments(optimiser: torch.optim.Optimizer, moments: Mapping[str, Tensor]) -> None:
+    states: dict[int, dict[str, Tensor]] = {}
+    for key, value in moments.items():
+        number, name = key.split(".")
+        states.setdefault(int(number), {})[name] = value
+    optimiser.load_state_dict({"state": states, "param_groups": optimiser.state_dict()["param_groups"]})

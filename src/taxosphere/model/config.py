@@ -1,0 +1,225 @@
+"""Every setting of a model as one frozen object, one TOML file, one entry of the manifest."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import tomllib
+from collections.abc import Iterable
+from os import PathLike
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    NonNegativeInt,
+    PositiveFloat,
+    PositiveInt,
+    ValidationError,
+    model_validator,
+)
+
+from taxosphere import atomic
+from taxosphere.errors import InputError
+
+Share = Annotated[float, Field(ge=0.0, le=1.0)]
+Weight = Annotated[float, Field(ge=0.0)]
+
+
+class Section(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class EncoderConfig(Section):
+    name: str = "minilm"
+    max_tokens: Annotated[int, Field(ge=4)] = 64
+    # None: what the encoder itself asks for ("query: " for E5); "" switches that off.
+    prefix: str | None = None
+
+
+class NetworkConfig(Section):
+    """method: text vector → sphere → ``layers`` spherical layers → z, from which μ and κ are read."""
+
+    dim: Annotated[int, Field(ge=2)] = 128
+    hidden: Annotated[int, Field(ge=2)] = 256
+    layers: PositiveInt = 2
+    lift: Literal["exp", "retraction"] = "exp"
+    # tanh of a unit vector is close to linear; scaling by √hidden first gives coordinates of size one.
+    tanh_gain: Literal["unit", "sqrt"] = "sqrt"
+    mu: Literal["learned", "identity"] = "learned"
+    kappa: Literal["softplus", "sigmoid", "constant"] = "softplus"
+    kappa_min: PositiveFloat = 1.0
+    kappa_max: PositiveFloat = 1000.0
+    kappa_start: PositiveFloat = 50.0
+
+    @model_validator(mode="after")
+    def _ordered(self) -> NetworkConfig:
+        if not self.kappa_min < self.kappa_start < self.kappa_max:
+            raise ValueError("kappa_min < kappa_start < kappa_max is needed")
+        return self
+
+
+class LossConfig(Section):
+    """Weights of the terms (0 leaves a term out) and the settings of each."""
+
+    listwise: Weight = 1.0
+    geometric: Weight = 0.0
+    probabilistic: Weight = 0.0
+    svgd: Weight = 0.0
+    temperature: PositiveFloat = 0.05
+    welsch: Literal["plain", "log"] = "plain"
+    welsch_c: PositiveFloat = 0.4
+    geometric_margin: Weight = 0.5
+    probabilistic_margin: Weight = 0.3
+    bessel: Literal["exact", "paper"] = "exact"
+    svgd_variant: Literal["corrected", "paper"] = "corrected"
+    kernel: Literal["vmf", "vmf+score", "rbf", "imq"] = "vmf+score"
+    anchor: Literal["learned", "self"] = "learned"
+    kappa_repel: Weight = 2.0
+    kappa_align: Weight = 1.0
+
+    @model_validator(mode="after")
+    def _something_to_learn(self) -> LossConfig:
+        if not self.listwise + self.geometric + self.probabilistic + self.svgd > 0:
+            raise ValueError("at least one loss weight must be above 0")
+        return self
+
+
+class TrainingConfig(Section):
+    epochs: PositiveInt = 20
+    batch: PositiveInt = 64
+    accumulation: PositiveInt = 1
+    negatives: NonNegativeInt = 10
+    # Shares of the negatives: children of the parents, of the grandparents' children, of the grandparents; the rest
+    # is drawn from the whole seed.
+    siblings: Share = 0.25
+    cousins: Share = 0.0
+    uncles: Share = 0.25
+    learning_rate: PositiveFloat = 1e-2
+    encoder_learning_rate: PositiveFloat = 9e-5
+    fine_tune: bool = False
+    bf16: bool = False
+    warmup: Share = 0.05
+    decay: bool = True
+    clip: PositiveFloat = 5.0
+    # Share of the seed's leaves that are asked as validation queries, and how many epochs to go on without a better
+    # answer. The final head is trained on all of the seed for the number of epochs found.
+    validation: Share = 0.1
+    patience: PositiveInt = 8
+
+    @model_validator(mode="after")
+    def _shares(self) -> TrainingConfig:
+        if self.siblings + self.cousins + self.uncles > 1.0 + 1e-9:
+            raise ValueError("the shares of siblings, cousins and uncles exceed 1")
+        return self
+
+
+class OrbitConfig(Section):
+    gate: Literal["hard", "hybrid", "off"] = "hybrid"
+    # None: chosen on validation queries.
+    gamma: Weight | None = None
+
+
+class RankingConfig(Section):
+    enabled: bool = True
+    families: tuple[str, ...] = ()
+
+
+class PolarisConfig(Section):
+    encoder: EncoderConfig = EncoderConfig()
+    network: NetworkConfig = NetworkConfig()
+    loss: LossConfig = LossConfig()
+    training: TrainingConfig = TrainingConfig()
+    orbit: OrbitConfig = OrbitConfig()
+    ranking: RankingConfig = RankingConfig()
+    seed: NonNegativeInt = 0
+
+    @classmethod
+    def from_mapping(cls, values: dict[str, Any], path: str | PathLike[str] | None = None) -> PolarisConfig:
+        try:
+            return cls.model_validate(values)
+        except ValidationError as error:
+            raise InputError(_first_fault(error), path) from None
+
+    @classmethod
+    def read(cls, path: str | PathLike[str]) -> PolarisConfig:
+        try:
+            values = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            raise InputError(f"not a readable TOML file: {error}", path) from None
+        return cls.from_mapping(values, path)
+
+    def write(self, path: str | PathLike[str]) -> None:
+        with atomic.file(path) as temporary:
+            temporary.write_text(self.to_toml(), encoding="utf-8")
+
+    def to_toml(self) -> str:
+        """Settings that are None are left out: TOML has no word for them, and None is their default."""
+        sections = self.model_dump(mode="json", exclude_none=True)
+        lines = [f"{key} = {_literal(value)}" for key, value in sections.items() if not isinstance(value, dict)]
+        for name, section in sections.items():
+            if isinstance(section, dict):
+                lines += ["", f"[{name}]", *(f"{key} = {_literal(value)}" for key, value in section.items())]
+        return "\n".join(lines) + "\n"
+
+    def with_overrides(self, assignments: Iterable[str]) -> PolarisConfig:
+        """A config with ``section.key=value`` assignments applied; values are written as in TOML, quotes optional."""
+        values = self.model_dump(mode="json", exclude_none=True)
+        for assignment in assignments:
+            key, equals, text = assignment.partition("=")
+            *sections, last = key.strip().split(".")
+            if not equals or not last:
+                raise InputError(f"'{assignment}': expected section.key=value, for example loss.welsch_c=0.4")
+            target = values
+            for section in sections:
+                nested = target.setdefault(section, {})
+                if not isinstance(nested, dict):
+                    raise InputError(f"'{assignment}': '{section}' is a value and has no keys of its own")
+                target = nested
+            target[last] = _parse(text.strip())
+        return PolarisConfig.from_mapping(values)
+
+
+def _literal(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=True)  # for scalars and flat lists JSON is TOML
+
+
+def _parse(text: str) -> Any:
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+def _first_fault(error: ValidationError) -> str:
+    fault = error.errors()[0]
+    key = ".".join(str(part) for part in fault["loc"])
+    if fault["type"] == "extra_forbidden":
+        near = difflib.get_close_matches(key, _keys(), n=1)
+        hint = f"did you mean '{near[0]}'?" if near else f"known here: {', '.join(_siblings(key))}"
+        return f"there is no setting '{key}'; {hint}"
+    message = fault["msg"].removeprefix("Value error, ")
+    message = message[0].lower() + message[1:]
+    return (
+        f"setting '{key}': {message}, got {fault['input']!r}"
+        if isinstance(fault["input"], str | int | float)
+        else (f"setting '{key}': {message}")
+    )
+
+
+def _keys() -> list[str]:
+    keys = []
+    for name, field in PolarisConfig.model_fields.items():
+        section = field.annotation
+        if isinstance(section, type) and issubclass(section, Section):
+            keys += [f"{name}.{key}" for key in section.model_fields]
+        keys.append(name)
+    return keys
+
+
+def _siblings(key: str) -> list[str]:
+    section, dot, _ = key.rpartition(".")
+    found = [known for known in _keys() if known.startswith(section + dot) and known.count(".") == key.count(".")]
+    return found or [known for known in _keys() if "." not in known]

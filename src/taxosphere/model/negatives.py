@@ -1,0 +1,94 @@
+"""What a child is told apart from: siblings, cousins, uncles and random concepts, never anything above it.
+
+All draws of an epoch are made at once with array code; a draw that fails (the concept has no sibling, or the draw is an
+ancestor) is replaced by a random concept.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from taxosphere.taxonomy import Taxonomy
+from taxosphere.taxonomy.structure import Csr
+
+Longs = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+NONE = -1
+_ROUNDS = 8  # each round of redrawing leaves a share (ancestors + 1) / n of the draws to the next
+
+
+@dataclass(frozen=True)
+class Mix:
+    """Shares of the draws; what is left to one is random."""
+
+    siblings: float
+    cousins: float
+    uncles: float
+
+
+class Lineage:
+    """Answers whether one concept is another's ancestor (or itself) for whole arrays of pairs."""
+
+    def __init__(self, seed: Taxonomy) -> None:
+        self.size = len(seed)
+        self.ancestors: Csr = seed.ancestor_csr
+        rows = np.repeat(np.arange(self.size), self.ancestors.counts)
+        # Rows ascend and so do the ancestors inside a row: the keys come out sorted.
+        self._keys: Longs = rows * self.size + self.ancestors.indices
+
+    def forbidden(self, child: Longs, other: Longs) -> Mask:
+        """True where ``other`` is the child itself or one of its ancestors (parents included)."""
+        keys = child * self.size + other
+        at = np.searchsorted(self._keys, keys)
+        found: Mask = child == other
+        inside = at < len(self._keys)
+        found[inside] |= self._keys[at[inside]] == keys[inside]
+        return found
+
+
+def sample(seed: Taxonomy, lineage: Lineage, children: Longs, count: int, mix: Mix, rng: Generator) -> Longs:
+    """(len(children), count) positions; NONE where every concept of the seed is forbidden for the child."""
+    child = np.repeat(children, count)
+    drawn = _relatives(seed, child, mix, rng)
+    for _ in range(_ROUNDS):
+        bad = np.flatnonzero((drawn == NONE) | lineage.forbidden(child, drawn))
+        if len(bad) == 0:
+            break
+        drawn[bad] = rng.integers(len(seed), size=len(bad))
+    bad = np.flatnonzero(lineage.forbidden(child, drawn))
+    for row in bad:  # only children below nearly the whole seed, as in a chain
+        allowed = np.setdiff1d(np.arange(len(seed)), [child[row], *lineage.ancestors.row(child[row])])
+        drawn[row] = rng.choice(allowed) if len(allowed) else NONE
+    return drawn.reshape(len(children), count)
+
+
+def _relatives(seed: Taxonomy, child: Longs, mix: Mix, rng: Generator) -> Longs:
+    """One relative per entry of ``child``, NONE where a random concept is due or the relative does not exist."""
+    kind = rng.random(len(child))
+    drawn = np.full(len(child), NONE, np.int64)
+    up, down = seed.parent_csr, seed.child_csr
+    ways = ((mix.siblings, (up, down)), (mix.cousins, (up, up, down, down)), (mix.uncles, (up, up, down)))
+    start = 0.0
+    for share, way in ways:
+        chosen = np.flatnonzero((kind >= start) & (kind < start + share))
+        at = child[chosen]
+        for rows in way:
+            at = _step(rows, at, rng)
+        drawn[chosen] = at
+        start += share
+    return drawn
+
+
+def _step(rows: Csr, at: Longs, rng: Generator) -> Longs:
+    """A random neighbour of each position; NONE stays NONE and so does a position without neighbours."""
+    count = np.where(at == NONE, 0, rows.counts[at])
+    pick = rows.indptr[at] + (rng.random(len(at)) * count).astype(np.int64)
+    found = np.full(len(at), NONE, np.int64)
+    some = count > 0
+    found[some] = rows.indices[pick[some]]
+    return found

@@ -1,0 +1,86 @@
+"""From encoder vectors to points and distributions on the sphere."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from typing import NamedTuple
+
+import torch
+from torch import Generator, Tensor, nn
+from torch.nn import functional as F
+
+from taxosphere.model.config import NetworkConfig
+from taxosphere.model.layers import SphereLinear, unit
+from taxosphere.sphere import maps
+
+
+class Embedding(NamedTuple):
+    """One concept per row: its point z (n, d), its mean direction mu (n, d) and its concentration kappa (n,)."""
+
+    z: Tensor
+    mu: Tensor
+    kappa: Tensor
+
+
+class SphereNetwork(nn.Module):
+    """lift → spherical layers with tanh and re-projection between them → z, and from z the vMF parameters."""
+
+    def __init__(self, input_dim: int, config: NetworkConfig, *, generator: Generator | None = None) -> None:
+        super().__init__()
+        self.config = config
+        self.input_dim = input_dim
+        widths = [input_dim, *([config.hidden] * (config.layers - 1)), config.dim]
+        self.layers = nn.ModuleList(SphereLinear(a, b, generator=generator) for a, b in pairwise(widths))
+        self.mean = SphereLinear(config.dim, config.dim, identity=True) if config.mu == "learned" else nn.Identity()
+        self.concentration = Concentration(config)
+
+    def lift(self, e: Tensor) -> Tensor:
+        """Encoder vectors (n, m) onto the sphere. Unit length first: a raw vector of length 14 would wrap around it."""
+        return maps.lift(unit(e), self.config.lift)
+
+    def points(self, lifted: Tensor) -> Tensor:
+        """z (n, d) of lifted vectors."""
+        z = lifted
+        for number, layer in enumerate(self.layers):
+            if number:
+                gain = math.sqrt(z.shape[-1]) if self.config.tanh_gain == "sqrt" else 1.0
+                z = unit(torch.tanh(z * gain))
+            z = layer(z)
+        return z
+
+    def from_lifted(self, lifted: Tensor) -> Embedding:
+        z = self.points(lifted)
+        return Embedding(z, self.mean(z), self.concentration(z))
+
+    def forward(self, e: Tensor) -> Embedding:
+        return self.from_lifted(self.lift(e))
+
+
+class Concentration(nn.Module):
+    """κ of a point: softplus(w·z + b) clipped to an interval, a sigmoid scaled to it, or one constant."""
+
+    def __init__(self, config: NetworkConfig) -> None:
+        super().__init__()
+        self.kind = config.kappa
+        self.least, self.most = config.kappa_min, config.kappa_max
+        self.start = config.kappa_start
+        if self.kind == "constant":
+            return
+        self.weight = nn.Parameter(torch.zeros(config.dim))
+        self.bias = nn.Parameter(torch.tensor(self._bias()))
+
+    def _bias(self) -> float:
+        """The bias that makes every κ begin at ``kappa_start``."""
+        if self.kind == "softplus":
+            return self.start + math.log(-math.expm1(-self.start))
+        share = (self.start - self.least) / (self.most - self.least)
+        return math.log(share / (1 - share))
+
+    def forward(self, z: Tensor) -> Tensor:
+        if self.kind == "constant":
+            return torch.full_like(z[..., 0], self.start)
+        logit = z @ self.weight + self.bias
+        if self.kind == "softplus":
+            return F.softplus(logit).clamp(self.least, self.most)
+        return self.least + (self.most - self.least) * torch.sigmoid(logit)

@@ -1,0 +1,91 @@
+"""Settings by name: the paper's table, our own choice by size, and the paper to the letter."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from taxosphere.errors import InputError
+from taxosphere.model.config import PolarisConfig
+from taxosphere.taxonomy import Taxonomy
+
+# The paper's table of hyper-parameters: d, epochs, accumulation, batch, negatives, κ_repel, Welsch c.
+_PAPER_TABLE: dict[str, tuple[int, int, int, int, int, float, float]] = {
+    "science": (128, 50, 3, 64, 50, 2.0, 0.7),
+    "environment": (64, 50, 3, 64, 50, 2.0, 0.4),
+    "wordnet": (128, 30, 5, 128, 10, 2.0, 0.4),
+    "mesh": (128, 75, 5, 128, 20, 4.5, 0.4),
+    "verb": (256, 75, 5, 128, 20, 4.5, 0.4),
+    "food": (128, 50, 5, 64, 20, 2.0, 0.4),
+    "birds": (64, 50, 3, 32, 5, 4.5, 0.4),
+}
+NAMES = ("auto", *_PAPER_TABLE)
+
+
+def preset(name: str, seed: Taxonomy) -> PolarisConfig:
+    """'auto' for this seed, or a column of the paper's table."""
+    return auto(seed) if name == "auto" else column(name)
+
+
+def column(name: str) -> PolarisConfig:
+    """A column of the paper's table: its sizes, losses and weights, with our corrections of the losses."""
+    if name not in _PAPER_TABLE:
+        raise InputError(f"there is no preset '{name}'; known: {', '.join(NAMES)}")
+    dim, epochs, accumulation, batch, negatives, kappa_repel, welsch_c = _PAPER_TABLE[name]
+    values: dict[str, Any] = {
+        "network": {"dim": dim, "hidden": 64, "layers": 2},
+        "loss": {
+            "listwise": 0.0,
+            "geometric": 0.7,
+            "geometric_margin": 0.5,
+            "welsch_c": welsch_c,
+            "probabilistic": 0.3,
+            "probabilistic_margin": 0.3,
+            "svgd": 0.1,
+            "kappa_repel": kappa_repel,
+            "kappa_align": 1.0,
+        },
+        "training": {
+            "epochs": epochs,
+            "batch": batch,
+            "accumulation": accumulation,
+            "negatives": negatives,
+            "learning_rate": 1e-3,
+            "encoder_learning_rate": 9e-5,
+        },
+    }
+    return PolarisConfig.from_mapping(values)
+
+
+def paper(name: str) -> PolarisConfig:
+    """A column with every formula as printed: plain tanh, approximate Bessel terms, norm of the field, hard gate."""
+    return column(name).with_overrides(
+        (
+            "network.tanh_gain=unit",
+            "loss.bessel=paper",
+            "loss.svgd_variant=paper",
+            "training.decay=false",
+            "orbit.gate=hard",
+            "ranking.enabled=false",
+        )
+    )
+
+
+def nearest(seed: Taxonomy) -> str:
+    """The column of the table whose data set resembles this seed most: by its number of edges."""
+    sizes = {"environment": 209, "science": 353, "food": 1227, "wordnet": 1782, "mesh": 8700, "verb": 11000}
+    edges = max(1, len(seed.edge_array))
+    return min(sizes, key=lambda name: abs(sizes[name] / edges - 1) + abs(edges / sizes[name] - 1))
+
+
+def auto(seed: Taxonomy) -> PolarisConfig:
+    """Our own settings, by the number of edges.
+
+    Small seeds take small batches and many epochs, large seeds large batches and few: the number of optimiser steps
+    stays between some hundreds and some thousands.
+    """
+    edges = len(seed.edge_array)
+    if edges < 1000:
+        return PolarisConfig()
+    if edges < 5000:
+        return PolarisConfig().with_overrides(("training.batch=128", "training.epochs=30"))
+    return PolarisConfig().with_overrides(("training.batch=256", "training.epochs=20", "training.negatives=5"))

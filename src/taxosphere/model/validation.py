@@ -1,0 +1,47 @@
+"""Queries with known answers, taken out of the seed, that say when to stop."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from taxosphere.model.network import SphereNetwork
+from taxosphere.model.sources import Source
+
+Longs = NDArray[np.int64]
+
+_CELLS = 1 << 24  # scores held at once
+
+
+@dataclass(frozen=True)
+class Validation:
+    """Gold parents of the queries as positions in the seed; vectors (q, m), or texts when the encoder learns."""
+
+    gold: tuple[Longs, ...]
+    vectors: Tensor | None = None
+    texts: tuple[str, ...] | None = None
+
+
+def mean_reciprocal_rank(network: SphereNetwork, seed: Source, queries: Source, gold: tuple[Longs, ...]) -> float:
+    """By cosine among all concepts of the seed, best-ranked gold parent, ties at their mean rank."""
+    with torch.no_grad():
+        candidates = network.points(seed.everything())
+        asked = network.points(queries.everything())
+    return float((1.0 / ranks(asked, candidates, gold)).mean())
+
+
+def ranks(asked: Tensor, candidates: Tensor, gold: tuple[Longs, ...]) -> Tensor:
+    """(q,) rank of the best gold parent of every query."""
+    found = torch.empty(len(asked), dtype=torch.float64)
+    step = max(1, _CELLS // max(1, len(candidates)))
+    for start in range(0, len(asked), step):
+        scores = asked[start : start + step] @ candidates.T  # (b, n)
+        best = torch.stack([row[torch.from_numpy(g)].max() for row, g in zip(scores, gold[start:], strict=False)])
+        above = (scores > best[:, None]).sum(1)
+        level = (scores == best[:, None]).sum(1)
+        found[start : start + step] = above + (level + 1) / 2
+    return found
