@@ -1,0 +1,114 @@
+"""Maps of the unit sphere S^{d−1} in R^d; vectors live in the last dimension, everything else broadcasts.
+
+No function returns NaN, in value or in gradient, for identical, antipodal or pole points; where a direction is
+undefined (the logarithm of the antipode, the gradient of an angle at 0 and π) the answer is the zero vector.
+"""
+
+import math
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+Lift = Literal["exp", "retraction"]
+
+# Below these lengths two terms of the Taylor series are exact to rounding.
+_SMALL = {torch.float16: 1e-1, torch.bfloat16: 1e-1, torch.float32: 1e-2, torch.float64: 1e-4}
+
+
+def project_tangent(x: Tensor, v: Tensor) -> Tensor:
+    """The part of v that is tangent to the sphere at x."""
+    return v - _dot(x, v) * x
+
+
+def expmap(x: Tensor, v: Tensor) -> Tensor:
+    """Where the geodesic from x with initial velocity v (tangent at x) arrives after unit time."""
+    cos, sinc = _cos_sinc(v.square().sum(-1, keepdim=True))
+    return cos * x + sinc * v
+
+
+def logmap(x: Tensor, y: Tensor) -> Tensor:
+    """The tangent vector at x whose exponential is y; zero when y = −x, where every direction would do."""
+    # y − x instead of y: the projection of two close points would otherwise lose its digits.
+    u = project_tangent(x, y - x)
+    square = u.square().sum(-1, keepdim=True)  # sin² of the angle
+    near = _dot(x, y) > 0
+    small = square < _SMALL[square.dtype] ** 2
+    sin = torch.where(square < torch.finfo(square.dtype).eps ** 2, 1, square).sqrt()
+    sin = torch.where(small & near, 1, sin)
+    scale = angle(x, y).unsqueeze(-1) / sin
+    return torch.where(small & near, 1 + square / 6, scale) * u
+
+
+def transport(x: Tensor, y: Tensor, v: Tensor) -> Tensor:
+    """v, tangent at x, carried to the tangent space at y along the geodesic.
+
+    On tangent vectors this is the reflection along x + y, so lengths and inner products are kept exactly.
+    Between antipodes the geodesic is not unique and v, already tangent there, is returned as it is.
+    """
+    middle = x + y
+    square = middle.square().sum(-1, keepdim=True)
+    floor = torch.finfo(square.dtype).eps ** 2
+    return v - 2 * _dot(middle, v) / square.clamp_min(floor) * middle
+
+
+def angle(x: Tensor, y: Tensor) -> Tensor:
+    """Geodesic distance θ = 2 atan2(‖x−y‖, ‖x+y‖); unlike acos it keeps its digits and its gradient near 0 and π."""
+    return 2 * torch.atan2(norm(x - y), norm(x + y))
+
+
+def norm(v: Tensor) -> Tensor:
+    """Length along the last dimension, with gradient zero at zero."""
+    square = v.square().sum(-1)
+    positive = square > 0
+    return torch.where(positive, torch.where(positive, square, 1).sqrt(), 0)
+
+
+def to_angles(z: Tensor) -> Tensor:
+    """(ψ_1, …, ψ_{d−2}, θ) of each point: ψ_i ∈ [0, π] latitudes, θ ∈ [0, 2π) longitude."""
+    tails = z.square().flip(-1).cumsum(-1).flip(-1)[..., 1:-1]  # Σ_{j>i} z_j²
+    tail = torch.where(tails > 0, torch.where(tails > 0, tails, 1).sqrt(), 0)
+    latitudes = torch.atan2(tail, z[..., :-2])
+    longitude = torch.atan2(z[..., -1:], z[..., -2:-1])
+    longitude = torch.where(longitude < 0, longitude + 2 * math.pi, longitude)
+    longitude = torch.where(longitude < 2 * math.pi, longitude, 0)  # just below zero rounds to 2π itself
+    return torch.cat([latitudes, longitude], dim=-1)
+
+
+def from_angles(angles: Tensor) -> Tensor:
+    """The point with these angular coordinates; inverse of `to_angles`."""
+    ones = torch.ones_like(angles[..., :1])
+    radii = torch.cat([ones, angles.sin().cumprod(-1)], dim=-1)  # what is left after each latitude
+    return radii * torch.cat([angles.cos(), ones], dim=-1)
+
+
+def pole(dim: int, *, dtype: torch.dtype | None = None, device: torch.device | None = None) -> Tensor:
+    """(0, …, 0, 1)"""
+    point = torch.zeros(dim, dtype=dtype, device=device)
+    point[-1] = 1
+    return point
+
+
+def lift(e: Tensor, how: Lift = "exp") -> Tensor:
+    """Encoder vectors onto the sphere: their tangent part at the pole, then the exponential map or the retraction.
+
+    The exponential wraps around the sphere when the tangent part is longer than π; the retraction
+    (p + v)/‖p + v‖ reaches the open northern hemisphere only, whatever the length.
+    """
+    north = pole(e.shape[-1], dtype=e.dtype, device=e.device)
+    v = project_tangent(north, e)
+    if how == "exp":
+        return expmap(north, v)
+    raised = north + v
+    return raised / raised.square().sum(-1, keepdim=True).sqrt()  # never shorter than one
+
+
+def _dot(x: Tensor, y: Tensor) -> Tensor:
+    return (x * y).sum(-1, keepdim=True)
+
+
+def _cos_sinc(square: Tensor) -> tuple[Tensor, Tensor]:
+    """cos r and sin r / r from r², smooth at zero."""
+    small = square < _SMALL[square.dtype] ** 2
+    r = torch.where(small, 1, square).sqrt()
+    return torch.where(small, 1 - square / 2, r.cos()), torch.where(small, 1 - square / 6, r.sin() / r)
