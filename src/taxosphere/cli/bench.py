@@ -1,0 +1,96 @@
+"""``taxosphere bench``: the paper's tables, on its data sets or any others."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shlex
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+import typer
+
+from taxosphere import artifact, atomic, methods
+from taxosphere.cli import output
+from taxosphere.cli.evaluate import Queries, Split
+from taxosphere.cli.progress import steps
+from taxosphere.errors import InputError, TaxosphereError
+from taxosphere.evaluation import bench as benches
+from taxosphere.evaluation import datasets as sources
+from taxosphere.evaluation import records
+from taxosphere.report import html, tables
+
+
+def bench(
+    datasets: str = typer.Option("", help="Names or paths with commas between; default: the paper's text benchmarks."),
+    methods_: str = typer.Option("", "--methods", help="Names with commas between; default: every text method."),
+    out: Path = typer.Option(Path("bench"), help="Folder for runs and reports; an earlier bench in it is continued."),
+    runs: int = typer.Option(5, min=1, help="Random states per method."),
+    seed: int = typer.Option(0, help="The first random state."),
+    split: Split = typer.Option(Split.published, help="A data set without split.tsv always hides random leaves."),
+    queries: Queries = typer.Option(Queries.leaves, help="Ask for hidden leaves only, or for inner concepts too."),
+    encoder: str = typer.Option("minilm", help="Sentence encoder: 'minilm', a Hugging Face name or a folder."),
+    without_descriptions: bool = typer.Option(False, help="Let methods read names only."),
+    workers: int = typer.Option(0, min=0, help="Processes; default: one per core, at most four."),
+    redo: bool = typer.Option(False, help="Run these cells again even where they are finished."),
+    data: str | None = typer.Option(None, help="Folder where benchmark names are looked up."),
+    json: bool = typer.Option(False, "--json", help="Print all records as one JSON document."),
+) -> None:
+    """Compare methods over taxonomies: data sets × methods × random states.
+
+    Finished cells are kept in OUT/runs.jsonl, so a bench that was stopped goes on where it was. Tables of everything in
+    OUT are printed and written to OUT/tables.md and OUT/report.html. Cycles are repaired, and the tables say so.
+
+    Example: taxosphere bench --datasets semeval_env,my-taxonomy --methods polaris,tfidf --runs 3 --out results
+    """
+    chosen = _listed(methods_) or methods.names("text")
+    places = [sources.find(name, data) for name in _listed(datasets) or _present(data)]
+    setup = benches.Setup(split.value, queries.value, encoder, not without_descriptions)
+    todo = benches.cells(places, chosen, runs, seed, setup)
+    benches.settle(out, setup)
+    with steps() as report:
+        failures = benches.bench(todo, out, workers=workers or None, redo=redo, progress=report)
+    lines = write(out, setup)
+    output.document(lines) if json else show(lines)
+    if failures:
+        for failure in failures:
+            output.warn(f"{' '.join(map(str, failure.cell.key))} failed: {failure.error}")
+        raise TaxosphereError(f"{len(failures)} of {len(todo)} cells failed; run the same command to try them again")
+
+
+def _listed(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _present(data: str | None) -> list[str]:
+    folders = sources.folders(data)
+    names = [name for name in sources.TEXT_BENCHMARKS if any((folder / name).is_dir() for folder in folders)]
+    if not names:
+        raise InputError(f"no benchmark data found; set {sources.VARIABLE} or --data, or name your own --datasets")
+    return names
+
+
+def write(out: Path, setup: benches.Setup) -> list[records.Record]:
+    """Tables and page of every run in the folder."""
+    lines = sorted(records.read(out / benches.RUNS), key=records.key)
+    about = {
+        "command": shlex.join(["taxosphere", *sys.argv[1:]]),
+        "encoder": setup.encoder,
+        "machine": f"{os.cpu_count()} cores, {platform.machine()}, {platform.system()}",
+        "date": datetime.now(UTC).date().isoformat(),
+        "versions": ", ".join(f"{name} {number}" for name, number in artifact.versions().items()),
+    }
+    with atomic.file(out / "tables.md") as temporary:
+        text = tables.markdown(tables.bench_tables(lines) + tables.significance_tables(lines))
+        temporary.write_text(text, encoding="utf-8")
+    with atomic.file(out / "report.html") as temporary:
+        temporary.write_text(html.bench_page(lines, about), encoding="utf-8")
+    return lines
+
+
+def show(lines: list[records.Record]) -> None:
+    for table in tables.bench_tables(lines) + tables.significance_tables(lines):
+        output.table(table.header, table.rows, f"\n{table.section} – {table.title}")
+        if table.note:
+            print(table.note)

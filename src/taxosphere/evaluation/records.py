@@ -1,0 +1,112 @@
+"""What is kept of a run: a line that a bench resumes from, and a folder a person can look into."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+from taxosphere import artifact, atomic
+from taxosphere.errors import InputError
+from taxosphere.evaluation import metrics
+from taxosphere.evaluation.protocol import Run
+from taxosphere.methods import Method
+from taxosphere.taxonomy import Taxonomy
+
+Record = dict[str, Any]
+Key = tuple[str, str, int]  # dataset, method, random state
+
+
+def record(
+    dataset: str, name: str, method: Method, split: str, run: Run, seed: Taxonomy, repairs: Sequence[str] = ()
+) -> Record:
+    """Everything about one run that a table, a test of significance or a doubting reader may want."""
+    return {
+        "dataset": dataset,
+        "method": name,
+        "seed": run.random_state,
+        "split": split,
+        "candidates": run.candidates,
+        "queries": len(run.outcome.sizes),
+        "several_parents": bool((run.outcome.sizes > 1).any()),
+        "metrics": metrics.summary(run.outcome) | metrics.variants(run.outcome),
+        "seconds": {"fit": run.fit_seconds, "per_query": run.query_seconds},
+        "ranks": run.outcome.best.tolist(),
+        "config": configuration(method),
+        "seed_hash": artifact.seed_hash(seed),
+        "versions": artifact.versions(),
+        "repairs": list(repairs),
+        "history": {name: list(map(float, values)) for name, values in run.history.items()},
+    }
+
+
+def configuration(method: Method) -> dict[str, Any]:
+    """The settings a method ran with, where it keeps them as a pydantic model."""
+    for name in ("config", "settings"):
+        dump = getattr(getattr(method, name, None), "model_dump", None)
+        if dump is not None:
+            settings: dict[str, Any] = dump(mode="json")
+            return settings
+    return {}
+
+
+def key(line: Mapping[str, Any]) -> Key:
+    return line["dataset"], line["method"], line["seed"]
+
+
+def read(path: Path) -> list[Record]:
+    """The finished runs, the latest of each; a last line that a kill cut short does not count."""
+    if not path.exists():
+        return []
+    found: dict[Key, Record] = {}
+    *lines, _ = path.read_bytes().split(b"\n")
+    for number, line in enumerate(lines, 1):
+        try:
+            entry = json.loads(line)
+            found[key(entry)] = entry
+        except (ValueError, KeyError, TypeError):
+            raise InputError("is no record of a run; remove the line", path, number) from None
+    return list(found.values())
+
+
+def append(path: Path, entry: Record) -> None:
+    """Add one line, on disk before this returns. What a kill left without a line end is cut off first."""
+    line = json.dumps(entry, ensure_ascii=False, allow_nan=False).encode() + b"\n"
+    with path.open("ab+") as file:
+        _cut_tail(file)
+        file.write(line)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _cut_tail(file: IO[bytes]) -> None:
+    size = file.seek(0, os.SEEK_END)
+    if size == 0 or file.seek(size - 1) < 0 or file.read(1) == b"\n":
+        return
+    file.seek(0)
+    file.truncate(file.read().rfind(b"\n") + 1)
+
+
+def folder(root: Path, entry: Record) -> Path:
+    """Write a run's own folder: record.json and, where the method kept losses, one row per epoch in history.tsv."""
+    dataset, method, seed = key(entry)
+    place = root / dataset / method / f"seed-{seed}"
+    place.mkdir(parents=True, exist_ok=True)
+    history = entry["history"]
+    if history:
+        with atomic.file(place / "history.tsv") as temporary:
+            temporary.write_text("".join(_rows(history)), encoding="utf-8")
+    rest = {name: value for name, value in entry.items() if name != "history"}
+    with atomic.file(place / "record.json") as temporary:
+        temporary.write_text(json.dumps(rest, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    return place
+
+
+def _rows(history: Mapping[str, Sequence[float]]) -> Iterable[str]:
+    yield "\t".join(("epoch", *history)) + "\n"
+    longest = max(map(len, history.values()))
+    for epoch in range(longest):
+        cells = (f"{values[epoch]:.6g}" if epoch < len(values) else "" for values in history.values())
+        yield "\t".join((str(epoch + 1), *cells)) + "\n"

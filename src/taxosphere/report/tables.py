@@ -1,0 +1,187 @@
+"""Tables in the paper's layout, from the records of a bench: ours beside the printed numbers, the best three marked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from taxosphere import methods
+from taxosphere.evaluation import paper_numbers, protocol, significance
+
+Record = Mapping[str, Any]
+Layout = tuple[str, tuple[str, ...]]
+
+LAYOUTS: dict[str, Layout] = {
+    "single": ("Single-parent taxonomies", ("recall@1", "recall@5", "wup", "mr", "mrr")),
+    "multi": ("Multi-parent taxonomies", ("hit@1", "hit@5", "recall@1", "recall@5", "mr", "mrr")),
+    "images": ("Images", ("precision@1", "mr", "mrr")),
+}
+SHORT = {"wup": "Wu&P", "mr": "MR ↓", "mrr": "MRR", "precision@1": "P@1"} | {
+    f"{long}@{k}": f"{short}@{k}" for long, short in (("recall", "R"), ("hit", "H")) for k in (1, 5, 10)
+}
+MARKS = ("", " ①", " ②", " ③")
+
+
+@dataclass(frozen=True)
+class Cell:
+    text: str
+    place: int = 0  # 1, 2, 3 for the best three of a column
+
+    def __str__(self) -> str:
+        return self.text + MARKS[self.place]
+
+
+@dataclass(frozen=True)
+class Table:
+    section: str
+    title: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    note: str = ""
+
+
+def bench_tables(records: Sequence[Record]) -> list[Table]:
+    """One table per data set, grouped as the paper groups them."""
+    by_dataset: dict[str, list[Record]] = {}
+    for record in records:
+        by_dataset.setdefault(record["dataset"], []).append(record)
+    tables = [_dataset_table(dataset, lines) for dataset, lines in by_dataset.items()]
+    sections = [section for section, _ in LAYOUTS.values()]
+    return sorted(tables, key=lambda table: (sections.index(table.section), table.title))
+
+
+def layout(dataset: str, records: Sequence[Record]) -> Layout:
+    """The paper's layout for its own sets; for others, whether some query has several parents decides."""
+    columns = paper_numbers.metrics(dataset)
+    for known in LAYOUTS.values():
+        if known[1] == columns:
+            return known
+    return LAYOUTS["multi" if any(record["several_parents"] for record in records) else "single"]
+
+
+def by_method(records: Sequence[Record]) -> dict[str, list[Record]]:
+    """Runs of each method, methods in the order of the registry."""
+    order = methods.names()
+    names = sorted({r["method"] for r in records}, key=lambda n: (order.index(n) if n in order else len(order), n))
+    return {name: sorted((r for r in records if r["method"] == name), key=lambda r: r["seed"]) for name in names}
+
+
+def _dataset_table(dataset: str, records: Sequence[Record]) -> Table:
+    section, columns = layout(dataset, records)
+    runs = by_method(records)
+    spreads = {name: protocol.spread([run["metrics"] for run in lines]) for name, lines in runs.items()}
+    places = {column: _places({name: s[column]["mean"] for name, s in spreads.items()}, column) for column in columns}
+    compared = columns if paper_numbers.metrics(dataset) else ()
+    rows = []
+    for name, spread in spreads.items():
+        ours = (Cell(amount(column, **spread[column]), places[column][name]) for column in columns)
+        printed = paper_numbers.printed(dataset, name)
+        theirs = (Cell(amount(c, *printed[c]) if c in printed else "") for c in compared)
+        rows.append((Cell(name), *ours, *theirs, Cell(str(len(runs[name])))))
+    header = ("method", *(SHORT[c] for c in columns), *(f"{SHORT[c]} (paper)" for c in compared), "runs")
+    return Table(section, dataset, header, tuple(rows), _note(records))
+
+
+def amount(metric: str, mean: float, std: float = 0.0) -> str:
+    digits = 0 if metric == "mr" and mean >= 100 else 1
+    return f"{mean:.{digits}f} ± {std:.{digits}f}" if std else f"{mean:.{digits}f}"
+
+
+def _places(values: Mapping[str, float], metric: str) -> dict[str, int]:
+    """1, 2, 3 for the best three values; equal values share a place."""
+    ordered = sorted(set(values.values()), reverse=metric != "mr")
+    return {name: place if (place := ordered.index(value) + 1) <= 3 else 0 for name, value in values.items()}
+
+
+def _note(records: Sequence[Record]) -> str:
+    first = records[0]
+    facts = f"{first['split']} split, {first['queries']:,} queries, {first['candidates']:,} candidates"
+    repairs = dict.fromkeys(line for record in records for line in record["repairs"])
+    return facts + (f"; cycles repaired: {'; '.join(repairs)}" if repairs else "")
+
+
+def significance_tables(records: Sequence[Record], first: str = "polaris", metric: str = "mrr") -> list[Table]:
+    """`first` against every other method, query by query, with the paper's own test and what it printed."""
+    tables = []
+    for dataset in sorted({record["dataset"] for record in records}):
+        runs = by_method([record for record in records if record["dataset"] == dataset])
+        if first not in runs or len(runs) < 2:
+            continue
+        rows = tuple(_comparison(name, runs[first], lines, metric) for name, lines in runs.items() if name != first)
+        header = ("against", f"Δ {SHORT[metric]}", "95 % interval", "p", "z", "p of z")
+        tables.append(Table("Significance", f"{dataset}: {first} minus the others", header, rows, _printed_z(dataset)))
+    return tables
+
+
+def _comparison(name: str, ours: Sequence[Record], theirs: Sequence[Record], metric: str) -> tuple[Cell, ...]:
+    found = significance.compare(*paired(ours, theirs, metric))
+    texts = (
+        name,
+        f"{100 * found.difference:+.1f}",
+        f"{100 * found.low:+.1f} … {100 * found.high:+.1f}",
+        f"{found.p:.2g}",
+        f"{found.z:.2f}",
+        f"{found.z_p:.2g}",
+    )
+    return tuple(map(Cell, texts))
+
+
+def paired(ours: Sequence[Record], theirs: Sequence[Record], metric: str = "mrr") -> tuple[Any, Any]:
+    """Values per query of two methods: means over runs on one split, runs one after the other on random splits."""
+
+    def value(record: Record) -> Any:
+        ranks = np.array(record["ranks"])
+        return 1.0 / ranks if metric == "mrr" else (ranks <= int(metric.split("@")[1])).astype(float)
+
+    if ours[0]["split"] == "published":
+        return np.mean([value(r) for r in ours], 0), np.mean([value(r) for r in theirs], 0)
+    other = {record["seed"]: record for record in theirs}
+    shared = [(record, other[record["seed"]]) for record in ours if record["seed"] in other]
+    return tuple(np.concatenate([value(pair[side]) for pair in shared]) for side in (0, 1))  # type: ignore[return-value]
+
+
+def _printed_z(dataset: str) -> str:
+    if dataset not in paper_numbers.SIGNIFICANCE:
+        return ""
+    z, p = paper_numbers.SIGNIFICANCE[dataset]
+    return f"the paper prints z = {z:g} and p = {p:g}; that z means p = {significance.two_sided(z):.2g}"
+
+
+def time_table(records: Sequence[Record]) -> Table:
+    """Mean seconds to fit and milliseconds per query; they depend on the machine and what else it did."""
+    rows = []
+    for dataset in sorted({record["dataset"] for record in records}):
+        for name, lines in by_method([r for r in records if r["dataset"] == dataset]).items():
+            fit = np.mean([line["seconds"]["fit"] for line in lines])
+            query = 1000 * np.mean([line["seconds"]["per_query"] for line in lines])
+            rows.append((Cell(dataset), Cell(name), Cell(f"{fit:.1f}"), Cell(f"{query:.2f}")))
+    return Table(
+        "Time", "seconds to fit, milliseconds per query", ("data set", "method", "fit s", "query ms"), tuple(rows)
+    )
+
+
+def markdown(tables: Sequence[Table]) -> str:
+    """All tables as one Markdown text, a heading per section."""
+    parts, section = [], None
+    for table in tables:
+        if table.section != section:
+            section = table.section
+            parts.append(f"## {section}\n")
+        parts.append(f"### {table.title}\n")
+        if table.note:
+            parts.append(f"{table.note}\n")
+        lines = [_line(table.header), _line(["---"] + ["--:"] * (len(table.header) - 1))]
+        lines += [_line([_bold(cell) for cell in row]) for row in table.rows]
+        parts.append("\n".join(lines) + "\n")
+    return "\n".join(parts)
+
+
+def _bold(cell: Cell) -> str:
+    return f"**{cell.text}**{MARKS[1]}" if cell.place == 1 else str(cell)
+
+
+def _line(cells: Sequence[object]) -> str:
+    return "| " + " | ".join(str(cell).replace("|", "\\|") for cell in cells) + " |"
