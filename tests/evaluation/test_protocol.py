@@ -125,6 +125,18 @@ def test_a_cycle_is_refused_or_repaired() -> None:
     assert len(mended.edge_array) == 3
 
 
+def test_edges_can_be_taken_away() -> None:
+    taxonomy, parts = forest()
+    part = protocol.cut(taxonomy, parts, Plan(), 0)
+    thinned = protocol.thin(part, 0.25, 1)
+    before, after = set(part.seed.edges()), set(thinned.seed.edges())
+    assert after < before
+    assert len(after) == len(before) - round(0.25 * len(before))
+    assert thinned.seed.ids == part.seed.ids
+    assert set(protocol.thin(part, 0.25, 2).seed.edges()) != after
+    assert protocol.thin(part, 0.0, 1) is part
+
+
 def test_descriptions_can_be_taken_away() -> None:
     taxonomy, _ = forest(5)
     assert set(protocol.prepare(taxonomy, descriptions=False)[0].descriptions) == {""}

@@ -11,11 +11,12 @@ import os
 import statistics
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import cache
+from importlib import import_module
 from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -46,14 +47,20 @@ class Setup:
 
 @dataclass(frozen=True)
 class Cell:
+    """One run to be done. Studies vary a method's settings, thin out the seed, or look into the fitted method."""
+
     dataset: Dataset
     method: str
     seed: int
     setup: Setup
+    label: str = ""  # its row in the table; the method's name where it has none
+    settings: tuple[tuple[str, str], ...] = ()
+    removed: float = 0.0  # share of the seed's edges that is taken away before fitting
+    probe: str = ""  # "module:function", called with the fitted method and the split; its answer is kept
 
     @property
     def key(self) -> records.Key:
-        return self.dataset.name, self.method, self.seed
+        return self.dataset.name, self.label or self.method, self.seed
 
 
 @dataclass(frozen=True)
@@ -141,7 +148,7 @@ class _Clock:
         spent = line["seconds"]["fit"] + line["seconds"]["per_query"] * line["queries"]
         self.seconds.setdefault((line["dataset"], line["method"]), []).append(spent)
 
-    def left(self, waiting: Any) -> str:
+    def left(self, waiting: Iterable[Cell]) -> str:
         """ ", about 12 min left", or nothing when nothing waits."""
         guesses = [self._guess(cell) for cell in waiting]
         if not guesses:
@@ -150,7 +157,7 @@ class _Clock:
         return f", about {minutes:.0f} min left" if minutes >= 1 else ", under a minute left"
 
     def _guess(self, cell: Cell) -> float:
-        same = self.seconds.get((cell.dataset.name, cell.method))
+        same = self.seconds.get(cell.key[:2])
         near = [s for (dataset, _), times in self.seconds.items() if dataset == cell.dataset.name for s in times]
         every = [s for times in self.seconds.values() for s in times]
         return statistics.fmean(same or near or every or [0.0])
@@ -211,7 +218,12 @@ def _work(cell: Cell) -> Record:
     taxonomy, parts, repairs = _dataset(cell.dataset, cell.setup.descriptions)
     published = cell.setup.split == "published" and parts is not None  # a user's own taxonomy has no published split
     plan = protocol.Plan("published", cell.setup.queries) if published else protocol.Plan("leaves")
-    part = protocol.cut(taxonomy, parts, plan, cell.seed)
-    method = methods.create(cell.method)
+    part = protocol.thin(protocol.cut(taxonomy, parts, plan, cell.seed), cell.removed, cell.seed)
+    method = methods.create(cell.method, dict(cell.settings))
     run = protocol.run(method, part, _encoder(cell.setup.encoder), cell.seed)
-    return records.record(cell.dataset.name, cell.method, method, plan.split, run, part.seed, repairs)
+    name = cell.label or cell.method
+    line = records.record(cell.dataset.name, name, method, plan.split, run, part.seed, repairs)
+    if cell.probe:
+        module, _, function = cell.probe.partition(":")
+        line["probe"] = getattr(import_module(module), function)(method, part)
+    return line

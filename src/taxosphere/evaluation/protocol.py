@@ -134,6 +134,15 @@ def cut(taxonomy: Taxonomy, parts: Mapping[str, str] | None, plan: Plan, random_
     return split.published(taxonomy, parts, plan.queries)
 
 
+def thin(part: Split, share: float, random_state: int) -> Split:
+    """The same questions over a seed that has lost a random share of its edges; its concepts all stay candidates."""
+    edges = part.seed.edge_array
+    if not share:
+        return part
+    kept = np.sort(np.random.default_rng(random_state).permutation(len(edges))[round(share * len(edges)) :])
+    return replace(part, seed=part.seed.with_edges(edges[kept]))
+
+
 def blocks(queries: Sequence[Concept], candidates: int) -> Iterator[slice]:
     """Slices of the queries whose score matrices stay within a fixed amount of memory."""
     step = int(np.clip(_CELLS // max(1, candidates), 1, 512))
