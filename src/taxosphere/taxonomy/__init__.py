@@ -1,5 +1,6 @@
 """What a hierarchy is, how it is read, checked, split and written. No torch in here."""
 
-from taxosphere.taxonomy.graph import Concept, CycleError, Taxonomy
+from taxosphere.taxonomy.concept import Concept
+from taxosphere.taxonomy.graph import CycleError, Taxonomy
 
 __all__ = ["Concept", "CycleError", "Taxonomy"]

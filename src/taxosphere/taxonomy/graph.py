@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from os import PathLike
 from types import MappingProxyType
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from taxosphere.errors import InputError
 from taxosphere.taxonomy import cycles, structure
+from taxosphere.taxonomy.concept import Concept
 from taxosphere.taxonomy.structure import Csr, Ints, Longs
 
 if TYPE_CHECKING:
@@ -22,30 +23,11 @@ if TYPE_CHECKING:
 
     from taxosphere.taxonomy.checks import Problem
 
+__all__ = ["Concept", "CycleError", "Source", "Taxonomy", "distinct_edges"]
+
 
 class CycleError(InputError):
     """The hierarchy runs in a circle, so depth below it and numbers of descendants have no meaning."""
-
-
-@dataclass(frozen=True, slots=True)
-class Concept:
-    """One concept as a person would describe it, with no position in any hierarchy."""
-
-    id: str
-    name: str
-    description: str = ""
-    synonyms: tuple[str, ...] = ()
-    images: tuple[str, ...] = ()
-    extras: tuple[tuple[str, str], ...] = ()
-
-    @property
-    def text(self) -> str:
-        """What an encoder reads: ``name: description``, without saying the name twice."""
-        if not self.description:
-            return self.name
-        if self.description.lower().startswith(self.name.lower()):
-            return self.description
-        return f"{self.name}: {self.description}"
 
 
 Strings = tuple[str, ...]
@@ -92,6 +74,11 @@ class Taxonomy:
         edges.flags.writeable = False
         object.__setattr__(self, "edge_array", edges)
         object.__setattr__(self, "meta", MappingProxyType(dict(self.meta)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For other processes: the columns travel, what can be computed again does not."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return Taxonomy, tuple((values | {"meta": dict(self.meta)}).values())
 
     # -- making one ---------------------------------------------------------------------------------------------------
 
@@ -189,6 +176,10 @@ class Taxonomy:
     def concepts(self) -> Iterator[Concept]:
         return map(self.concept, range(len(self)))
 
+    def text(self, position: int) -> str:
+        """What an encoder reads about a concept."""
+        return Concept("", self.names[position], self.descriptions[position]).text
+
     # -- edges --------------------------------------------------------------------------------------------------------
 
     @cached_property
@@ -273,10 +264,10 @@ class Taxonomy:
     @cached_property
     def ancestor_csr(self) -> Csr:
         """All ancestors of every concept, ascending."""
-        return structure.ancestor_rows(self.parent_csr)
+        return structure.ancestor_rows(self.parent_csr, level=self.longest)
 
     def depth(self, id: str) -> int:
-        return int(self.levels[self.position(id)])
+        return self._depth(self.position(id))
 
     def path(self, id: str) -> Strings:
         """Ids along one shortest way from a root down to the concept."""
@@ -284,12 +275,16 @@ class Taxonomy:
 
     def path_positions(self, position: int) -> tuple[int, ...]:
         way = [position]
-        while len(above := self.parent_csr.row(way[-1])):
-            nearest = int(above[np.argmin(self.levels[above])])
-            if nearest in way:
-                raise CycleError(f"'{self.ids[position]}' hangs below a cycle and has no way to a root")
-            way.append(nearest)
+        for depth in reversed(range(self._depth(position))):
+            above = self.parent_csr.row(way[-1])
+            way.append(int(above[self.levels[above] == depth][0]))
         return tuple(reversed(way))
+
+    def _depth(self, position: int) -> int:
+        depth = int(self.levels[position])
+        if depth < 0:
+            raise CycleError(f"'{self.ids[position]}' hangs from a cycle that no root leads to, so it has no depth")
+        return depth
 
     def problems(self) -> list[Problem]:
         """Everything a curator should look at, what the reader met first."""

@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taxosphere.errors import InputError
-from taxosphere.taxonomy.graph import Concept, Taxonomy
+from taxosphere.taxonomy.concept import Concept
+from taxosphere.taxonomy.graph import Taxonomy
 from taxosphere.taxonomy.structure import Csr, Longs, compress, distinct
 
 PARTS = ("train", "val", "test")

@@ -7,6 +7,7 @@ concepts or edges in Python; loops run over levels or over blocks of bounded mem
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -16,7 +17,7 @@ Ints = NDArray[np.int32]
 Longs = NDArray[np.int64]
 _Integer = TypeVar("_Integer", bound=np.integer[Any])
 
-_BLOCK_PAIRS = 1 << 23  # (concept, ancestor) pairs held at once
+_BLOCK_PAIRS = 1 << 22  # (concept, ancestor) pairs held at once
 
 
 class Csr(NamedTuple):
@@ -95,63 +96,99 @@ def reach_counts(parents: Csr, slices: list[Longs]) -> tuple[Longs, Longs]:
     adds its whole tree to everything above it.
     """
     size = len(parents.counts)
-    several = parents.counts > 1
     single = parents.counts == 1
     parent = np.full(size, -1, np.int64)
     parent[single] = parents.indices[parents.indptr[:-1][single]]
+    inside = [members[single[members]] for members in slices]
     head = np.arange(size)
     steps = np.zeros(size, np.int64)  # from the head of the tree
     tree = np.ones(size, np.int64)  # concepts of the tree at or below
-    for members in slices[1:]:
-        inside = members[single[members]]
-        head[inside] = head[parent[inside]]
-        steps[inside] = steps[parent[inside]] + 1
-    for members in reversed(slices[1:]):
-        inside = members[single[members]]
-        np.add.at(tree, parent[inside], tree[inside])
+    for members in inside:
+        head[members] = head[parent[members]]
+        steps[members] = steps[parent[members]] + 1
+    for members in reversed(inside):
+        np.add.at(tree, parent[members], tree[members])
 
-    heads = np.flatnonzero(several)
     below = tree - 1
     above_head = np.zeros(size, np.int64)
-    for block, owner, above in _ancestor_blocks(parents, heads):
+    level = longest_depths(size, slices)
+    heads = np.flatnonzero(parents.counts > 1)
+    heads = heads[np.argsort(level[heads], kind="stable")]  # neighbours in a block then walk the same levels
+    for block, owner, above in _ancestor_blocks(parents, level, heads):
         np.add.at(below, above, tree[block][owner])
         above_head[block] = np.bincount(owner, minlength=len(block))
     return below, above_head[head] + steps
 
 
-def ancestor_rows(parents: Csr, concepts: NDArray[np.integer] | None = None) -> Csr:
-    """All distinct ancestors of each of ``concepts`` (default: all), ascending; row i belongs to ``concepts[i]``."""
-    wanted = np.arange(len(parents.counts)) if concepts is None else np.asarray(concepts, np.int64)
-    owners, found, start = [], [], 0
-    for block, owner, above in _ancestor_blocks(parents, wanted):
-        owners.append(owner + start)
-        found.append(above)
+def ancestor_rows(parents: Csr, concepts: NDArray[np.integer] | None = None, level: Ints | None = None) -> Csr:
+    """All distinct ancestors of each of ``concepts`` (default: all), ascending; row i belongs to ``concepts[i]``.
+
+    ``level`` is the longest depth of every concept; who has it at hand saves finding it again.
+    """
+    size = len(parents.counts)
+    if level is None:
+        level = longest_depths(size, levels(parents, transpose(parents)))
+    if level.min(initial=0) < 0:
+        raise ValueError("a cyclic graph has no topological levels")
+    wanted = np.arange(size) if concepts is None else np.asarray(concepts, np.int64)
+    counts, found = np.zeros(len(wanted), np.int64), []
+    start = 0
+    for block, owner, above in _ancestor_blocks(parents, level, wanted):
+        order = np.lexsort((above, owner))
+        found.append(above[order].astype(np.int32))
+        counts[start : start + len(block)] = np.bincount(owner, minlength=len(block))
         start += len(block)
-    if not found:
-        return Csr(np.zeros(len(wanted) + 1, np.int64), np.zeros(0, np.int32))
-    return compress(len(wanted), np.concatenate(owners), np.concatenate(found))
+    indptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
+    return Csr(indptr, np.concatenate(found) if found else np.zeros(0, np.int32))
 
 
-def _ancestor_blocks(parents: Csr, concepts: Longs) -> Iterator[tuple[Longs, Longs, Ints]]:
+def transpose(rows: Csr) -> Csr:
+    """Children from parents, or parents from children."""
+    return compress(len(rows.counts), rows.indices, np.repeat(np.arange(len(rows.counts)), rows.counts))
+
+
+def _ancestor_blocks(parents: Csr, level: Ints, concepts: Longs) -> Iterator[tuple[Longs, Longs, Longs]]:
     """Yield (block of concepts, owner within the block, ancestor), distinct pairs, block by block."""
-    size = max(1, len(parents.counts))
+    widest = 1 << (61 - len(level).bit_length() - int(level.max(initial=0)).bit_length())  # keys fit into 63 bits
     width, start = 1024, 0
     while start < len(concepts):
         block = concepts[start : start + width]
-        frontier: Longs = np.arange(len(block)) * size + block
-        seen = np.zeros(0, np.int64)
-        while len(frontier):
-            which, above = parents.expand(frontier % size)
-            keys = distinct((frontier // size)[which] * size + above)
-            at = np.searchsorted(seen, keys)
-            known = np.zeros(len(keys), bool)
-            known[at < len(seen)] = seen[at[at < len(seen)]] == keys[at < len(seen)]
-            frontier = keys[~known]
-            seen = np.sort(np.concatenate([seen, frontier]), kind="stable")
-        yield block, seen // size, (seen % size).astype(np.int32)
+        owner, above = _ancestor_pairs(parents, level, block)
+        yield block, owner, above
         start += len(block)
         # Aim the next block at the memory bound with the density this one showed.
-        width = int(np.clip(_BLOCK_PAIRS * len(block) / max(1, len(seen)), 64, 4 * width))
+        width = int(np.clip(_BLOCK_PAIRS * len(block) / max(1, len(owner)), 64, min(4 * width, widest)))
+
+
+def _ancestor_pairs(parents: Csr, level: Ints, block: Longs) -> tuple[Longs, Longs]:
+    """Climb from the deepest level to the roots. A level is visited once, when all that leads to it has been expanded.
+
+    Pairs travel as one integer, ``level | owner | concept`` from the high bits down, so that one sort deals them out.
+    """
+    low = len(level).bit_length()
+    high = low + len(block).bit_length()
+    concept_bits, pair_bits = (1 << low) - 1, (1 << high) - 1
+    waiting: list[list[Longs]] = [[] for _ in range(int(level[block].max(initial=0)) + 1)]
+
+    def climb(owner: Longs, concept: Longs) -> None:
+        which, above = parents.expand(concept)
+        keys = (level[above].astype(np.int64) << high) | (owner[which] << low) | above
+        keys.sort()
+        there = keys >> high
+        cuts = [0, *(np.flatnonzero(there[1:] != there[:-1]) + 1).tolist(), len(keys)] if len(keys) else []
+        for begin, end in pairwise(cuts):
+            waiting[there[begin]].append(keys[begin:end] & pair_bits)
+
+    climb(np.arange(len(block)), block)
+    found = [np.zeros(0, np.int64)]
+    for here in reversed(waiting):
+        if here:
+            pairs = distinct(np.concatenate(here))
+            here.clear()
+            found.append(pairs)
+            climb(pairs >> low, pairs & concept_bits)
+    pairs = np.concatenate(found)
+    return pairs >> low, pairs & concept_bits
 
 
 def distinct(values: NDArray[_Integer]) -> NDArray[_Integer]:
