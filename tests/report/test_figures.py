@@ -43,3 +43,9 @@ def test_histogram_outlines_shares() -> None:
     floor = a[0]
     assert (floor - a[1]) == pytest.approx(3 * (floor - a[3]), abs=0.3)
     assert (floor - b[3]) == pytest.approx((floor - a[1]) / 0.75, abs=0.3)
+
+
+def test_a_picture_stands_alone_as_a_file() -> None:
+    drawn = parse(figures.standalone(figures.bars([Bar("a", 1.0)], "t")))
+    assert drawn.tag == "{http://www.w3.org/2000/svg}svg"
+    assert "--accent:" in next(drawn.iter("{http://www.w3.org/2000/svg}style")).text

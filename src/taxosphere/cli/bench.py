@@ -44,8 +44,8 @@ def bench(
 
     Example: taxosphere bench --datasets semeval_env,my-taxonomy --methods polaris,tfidf --runs 3 --out results
     """
-    chosen = _listed(methods_) or methods.names("text")
-    places = [sources.find(name, data) for name in _listed(datasets) or _present(data)]
+    chosen = names(methods_) or methods.names("text")
+    places = [sources.find(name, data) for name in names(datasets) or _present(data)]
     setup = benches.Setup(split.value, queries.value, encoder, not without_descriptions)
     todo = benches.cells(places, chosen, runs, seed, setup)
     benches.settle(out, setup)
@@ -59,16 +59,16 @@ def bench(
         raise TaxosphereError(f"{len(failures)} of {len(todo)} cells failed; run the same command to try them again")
 
 
-def _listed(text: str) -> list[str]:
+def names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
 
 
 def _present(data: str | None) -> list[str]:
     folders = sources.folders(data)
-    names = [name for name in sources.TEXT_BENCHMARKS if any((folder / name).is_dir() for folder in folders)]
-    if not names:
+    found = [name for name in sources.TEXT_BENCHMARKS if any((folder / name).is_dir() for folder in folders)]
+    if not found:
         raise InputError(f"no benchmark data found; set {sources.VARIABLE} or --data, or name your own --datasets")
-    return names
+    return found
 
 
 def write(out: Path, setup: benches.Setup) -> list[records.Record]:

@@ -13,6 +13,17 @@ from taxosphere.report.svg import _svg, _text
 COLOURS = ("var(--accent)", "var(--warm)", "var(--good)", "var(--bad)", "var(--soft)")
 
 
+_FILE_STYLE = """<style>svg { --ink: #1c2330; --soft: #5b6577; --line: #dfe3ea; --accent: #2f6fde; --good: #1c8a5a;
+--bad: #c2453b; --warm: #d98a1f; background: #fff; } text { font: 12px sans-serif; fill: #1c2330; }
+.soft { fill: #5b6577; }</style>"""
+
+
+def standalone(picture: Markup) -> str:
+    """A picture as a file of its own, with the colours its page would give it."""
+    head, _, rest = picture.partition(">")
+    return f'{head} xmlns="http://www.w3.org/2000/svg">{_FILE_STYLE}{rest}\n'
+
+
 @dataclass(frozen=True)
 class Bar:
     label: str

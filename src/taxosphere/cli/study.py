@@ -1,0 +1,90 @@
+"""``taxosphere study``: one of the paper's ablations or figures, regenerated."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from taxosphere import atomic
+from taxosphere.cli import output
+from taxosphere.cli.bench import names
+from taxosphere.cli.evaluate import Split
+from taxosphere.cli.progress import steps
+from taxosphere.errors import InputError, TaxosphereError
+from taxosphere.evaluation import bench, records, studies
+from taxosphere.evaluation import datasets as sources
+from taxosphere.evaluation.studies.frame import Findings
+from taxosphere.report import figures
+from taxosphere.report import studies as report
+
+
+def study(
+    name: str = typer.Argument("", metavar="NAME", help="Which study; --list shows all."),
+    show_list: bool = typer.Option(False, "--list", help="List the studies and exit."),
+    datasets: str = typer.Option("", help="Names or paths with commas between; default: those of the paper's study."),
+    out: Path | None = typer.Option(None, help="Folder for runs, tables and figures; default: studies/NAME."),
+    runs: int = typer.Option(3, min=1, help="Random states per variant."),
+    seed: int = typer.Option(0, help="The first random state."),
+    split: Split = typer.Option(Split.published, help="A data set without split.tsv always hides random leaves."),
+    encoder: str = typer.Option("minilm", help="Sentence encoder: 'minilm', a Hugging Face name or a folder."),
+    workers: int = typer.Option(0, min=0, help="Processes; default: one per core, at most four."),
+    redo: bool = typer.Option(False, help="Run again what is finished."),
+    data: str | None = typer.Option(None, help="Folder where benchmark names are looked up."),
+    json: bool = typer.Option(False, "--json", help="Print one JSON document."),
+) -> None:
+    """Regenerate one of the paper's studies: its table beside the paper's, its figure, and whether the claim holds.
+
+    Finished runs are kept, so a study that was stopped goes on where it was.
+
+    Example: taxosphere study kernels --datasets semeval_env --runs 2
+    """
+    if show_list:
+        every = [studies.get(each) for each in studies.MODULES]
+        rows = [(each.name, each.title, ", ".join(each.datasets)) for each in every]
+        if json:
+            output.document([dict(zip(("name", "title", "datasets"), row)) for row in rows])
+        else:
+            output.table(("study", "what it varies", "data sets"), rows)
+        return
+    if not name:
+        raise InputError("which study? 'taxosphere study --list' shows all")
+    chosen = studies.get(name)
+    folder = out or Path("studies") / name
+    setup = bench.Setup(split.value, "leaves", encoder)
+    places = [sources.find(each, data) for each in names(datasets) or chosen.datasets]
+    todo = chosen.cells(places, runs, seed, setup)
+    bench.settle(folder, setup)
+    with steps() as progress:
+        failures = bench.bench(todo, folder, workers=workers or None, redo=redo, progress=progress)
+    findings = Findings(chosen, records.read(folder / bench.RUNS))
+    verdict = chosen.verdict(findings)
+    _write(folder, findings, verdict)
+    _show(findings, verdict, json)
+    if failures:
+        for failure in failures:
+            output.warn(f"{' '.join(map(str, failure.cell.key))} failed: {failure.error}")
+        raise TaxosphereError(f"{len(failures)} of {len(todo)} runs failed; run the same command to try them again")
+
+
+def _write(folder: Path, findings: Findings, verdict: str) -> None:
+    files = {"study.md": report.study_markdown(findings, verdict), "study.html": report.study_page(findings, verdict)}
+    files |= {f"{name}.svg": figures.standalone(picture) for name, picture in report.study_figures(findings)}
+    for name, text in files.items():
+        with atomic.file(folder / name) as temporary:
+            temporary.write_text(text, encoding="utf-8")
+
+
+def _show(findings: Findings, verdict: str, json: bool) -> None:
+    tables = report.study_tables(findings)
+    if json:
+        rows = [
+            {"dataset": dataset, "variant": label, "metrics": findings.spread(dataset, label)}
+            for dataset in findings.datasets
+            for label in findings.labels(dataset)
+        ]
+        output.document({"study": findings.study.name, "verdict": verdict, "rows": rows})
+        return
+    for table in tables:
+        output.table(table.header, table.rows, f"\n{table.section} – {table.title}")
+    print(f"\n{verdict}")

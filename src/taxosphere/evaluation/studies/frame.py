@@ -1,0 +1,189 @@
+"""What every study is: variants over data sets, a table beside the paper's, and a verdict on its claim."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from taxosphere.evaluation import protocol, significance
+from taxosphere.evaluation.bench import Cell, Setup
+from taxosphere.evaluation.datasets import Dataset
+from taxosphere.evaluation.records import Record
+
+Printed = Mapping[tuple[str, str], Mapping[str, float]]  # (data set, variant): {metric: value}
+
+# The paper's model on our frame: its losses with our corrections, its table of settings, cosine behind the gate.
+BASE = (("preset", "column"), ("ranking.enabled", "false"))
+# The same with every formula as printed.
+LETTER = (("preset", "paper"),)
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A row of a study: what is changed, and how it is called."""
+
+    label: str
+    settings: tuple[tuple[str, str], ...] = ()
+    method: str = "polaris-cosine"
+    base: tuple[tuple[str, str], ...] = BASE
+    removed: float = 0.0
+    descriptions: bool = True
+    x: float | None = None  # its place on the horizontal axis, where the study varies a number
+
+
+@dataclass(frozen=True)
+class Study:
+    name: str
+    title: str
+    claim: str  # completes "The paper's claim that …", or "Our expectation that …" where ``ours`` is set
+    datasets: tuple[str, ...]
+    variants: tuple[Variant, ...]
+    verdict: Callable[[Findings], str]
+    metrics: tuple[str, ...] = ("hit@1", "hit@5", "recall@1", "recall@5", "mrr")
+    printed: Printed = field(default_factory=dict)
+    figure: Literal["bars", "lines", "histograms"] = "bars"
+    axis: str = ""  # name of the horizontal axis
+    probe: str = ""
+    derive: Callable[[Record], dict[str, float]] = lambda record: record["metrics"]
+    ours: bool = False  # a study the paper does not have
+
+    def cells(self, datasets: Sequence[Dataset], runs: int, seed: int, setup: Setup) -> list[Cell]:
+        """Every variant on every data set, random state by random state, so that an early look shows all variants."""
+        return [
+            Cell(
+                dataset,
+                variant.method,
+                seed + number,
+                Setup(setup.split, setup.queries, setup.encoder, setup.descriptions and variant.descriptions),
+                variant.label,
+                (*variant.base, *variant.settings),
+                variant.removed,
+                self.probe,
+            )
+            for number in range(runs)
+            for dataset in datasets
+            for variant in self.variants
+        ]
+
+
+@dataclass(frozen=True)
+class Findings:
+    """The records of a study, by data set and variant."""
+
+    study: Study
+    records: Sequence[Record]
+
+    @property
+    def datasets(self) -> list[str]:
+        return list(dict.fromkeys(record["dataset"] for record in self.records))
+
+    def runs(self, dataset: str, label: str) -> list[Record]:
+        found = [r for r in self.records if r["dataset"] == dataset and r["method"] == label]
+        return sorted(found, key=lambda record: record["seed"])
+
+    def labels(self, dataset: str) -> list[str]:
+        return [variant.label for variant in self.study.variants if self.runs(dataset, variant.label)]
+
+    def spread(self, dataset: str, label: str) -> dict[str, protocol.Spread]:
+        return protocol.spread([self.study.derive(record) for record in self.runs(dataset, label)])
+
+    def mean(self, dataset: str, label: str, metric: str = "mrr") -> float:
+        return self.spread(dataset, label)[metric]["mean"]
+
+    def best(self, dataset: str, metric: str = "mrr", *, among: Sequence[str] | None = None) -> str:
+        return max(among or self.labels(dataset), key=lambda label: self.mean(dataset, label, metric))
+
+    def compare(self, dataset: str, first: str, second: str) -> significance.Comparison:
+        """MRR of one variant minus another's. Runs are averaged per query where all ask the same queries."""
+        ours, theirs = self.runs(dataset, first), self.runs(dataset, second)
+        shared = sorted({r["seed"] for r in ours} & {r["seed"] for r in theirs})
+        columns = [
+            [1.0 / np.array(record["ranks"]) for record in runs if record["seed"] in shared] for runs in (ours, theirs)
+        ]
+        if ours[0]["split"] == "published":
+            return significance.compare(*(np.mean(column, axis=0) for column in columns))
+        return significance.compare(*(np.concatenate(column) for column in columns))
+
+
+def gap(found: significance.Comparison) -> str:
+    """ "MRR +1.2 (0.3 … 2.1)", in percent with the 95 % interval."""
+    return f"MRR {100 * found.difference:+.1f}, 95 % interval {100 * found.low:+.1f} … {100 * found.high:+.1f}"
+
+
+def decide(found: significance.Comparison) -> str:
+    """What a difference supports: "holds", "does not hold", or "cannot be told"."""
+    return "holds" if found.low > 0 else "does not hold" if found.high < 0 else "cannot be told from chance"
+
+
+def sentence(study: Study, parts: Mapping[str, Sequence[str]]) -> str:
+    """ "The paper's claim that … holds here on a (…); it does not hold …"; ``parts``: decision → "set (numbers)"."""
+    order = ("holds", "does not hold", "cannot be told from chance")
+    told = [f"{decision} here on {', '.join(parts[decision])}" for decision in order if parts.get(decision)]
+    who = "Our expectation" if study.ours else "The paper's claim"
+    return f"{who} that {study.claim} {'; it '.join(told)}." if told else "There are not enough runs for a verdict yet."
+
+
+def versus(*pairs: tuple[str, str]) -> Callable[[Findings], str]:
+    """Verdict on "the first of each pair beats the second"."""
+
+    def verdict(findings: Findings) -> str:
+        parts: dict[str, list[str]] = {}
+        for dataset in findings.datasets:
+            for first, second in pairs:
+                if {first, second} <= set(findings.labels(dataset)):
+                    found = findings.compare(dataset, first, second)
+                    parts.setdefault(decide(found), []).append(f"{dataset} ({first} against {second}: {gap(found)})")
+        return sentence(findings.study, parts)
+
+    return verdict
+
+
+def winner(label: str) -> Callable[[Findings], str]:
+    """Verdict on "this variant is the best": against the strongest of the others on each data set."""
+
+    def verdict(findings: Findings) -> str:
+        parts: dict[str, list[str]] = {}
+        for dataset in findings.datasets:
+            others = [other for other in findings.labels(dataset) if other != label]
+            if label not in findings.labels(dataset) or not others:
+                continue
+            rival = findings.best(dataset, among=others)
+            found = findings.compare(dataset, label, rival)
+            parts.setdefault(decide(found), []).append(f"{dataset} ({gap(found)}, against '{rival}')")
+        return sentence(findings.study, parts)
+
+    return verdict
+
+
+def peak(low: float, high: float) -> Callable[[Findings], str]:
+    """Verdict on "the best value lies in this range": the best inside against the best outside."""
+
+    def verdict(findings: Findings) -> str:
+        places = {variant.label: variant.x for variant in findings.study.variants}
+        parts: dict[str, list[str]] = {}
+        for dataset in findings.datasets:
+            labels = findings.labels(dataset)
+            inside = [label for label in labels if low <= (places[label] or 0.0) <= high]
+            outside = [label for label in labels if label not in inside]
+            if not inside or not outside:
+                continue
+            ours, rival = findings.best(dataset, among=inside), findings.best(dataset, among=outside)
+            found = findings.compare(dataset, ours, rival)
+            parts.setdefault(decide(found), []).append(f"{dataset} ({gap(found)}, {ours} against {rival})")
+        return sentence(findings.study, parts)
+
+    return verdict
+
+
+def table(columns: str, rows: Mapping[tuple[str, str], str]) -> dict[tuple[str, str], dict[str, float]]:
+    """Printed numbers from ``{(data set, variant): "33.59 62.66 …"}`` under the metrics named in ``columns``."""
+    names = columns.split()
+    return {key: dict(zip(names, map(float, text.split()), strict=True)) for key, text in rows.items()}
+
+
+def assignments(**values: Any) -> tuple[tuple[str, str], ...]:
+    """``assignments(loss__svgd=0)`` is ``(("loss.svgd", "0"),)``."""
+    return tuple((key.replace("__", "."), str(value)) for key, value in values.items())
