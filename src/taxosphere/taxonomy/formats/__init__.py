@@ -2,35 +2,115 @@
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 
 from taxosphere.errors import InputError
-from taxosphere.taxonomy.formats import edges, native
+from taxosphere.taxonomy.formats import class_table, edges, json_tree, jsonl, native, obo, rdf, semeval
 from taxosphere.taxonomy.formats.draft import Draft, build
-from taxosphere.taxonomy.formats.streams import bare_suffix
+from taxosphere.taxonomy.formats.rdf_syntax import SYNTAX_OF_SUFFIX
+from taxosphere.taxonomy.formats.streams import bare_suffix, open_bytes, reading
+from taxosphere.taxonomy.formats.tables import read_rows, separator
 from taxosphere.taxonomy.graph import Taxonomy
 
-__all__ = ["Draft", "build", "read", "write"]
+__all__ = ["FORMATS", "Draft", "Format", "build", "read", "recognise", "write"]
+
+
+@dataclass(frozen=True)
+class Format:
+    """A reader and a writer behind the same two functions; `suffixes` is empty for the folder."""
+
+    name: str
+    summary: str
+    suffixes: tuple[str, ...]
+    read: Callable[..., Draft]
+    write: Callable[[Taxonomy, Path], None] | None
+    takes_columns: bool = False
+
+
+FORMATS = {
+    item.name: item
+    for item in (
+        Format("native", "folder with nodes.tsv and edges.tsv", (), native.read, native.write),
+        Format("edges", "edge list of names, parent and child", (".tsv", ".csv"), edges.read, edges.write, True),
+        Format("class table", "class table of an ontology portal", (".tsv", ".csv"), class_table.read, None),
+        Format("semeval", "SemEval terms and edges", (".taxo", ".terms"), semeval.read, None, True),
+        Format("obo", "OBO ontology", (".obo",), obo.read, obo.write),
+        Format("rdf", "SKOS or OWL/RDFS", tuple(SYNTAX_OF_SUFFIX), rdf.read, rdf.write),
+        Format("json", "JSON tree of name and children", (".json",), json_tree.read, json_tree.write),
+        Format("jsonl", "JSON lines, one concept each", (".jsonl", ".ndjson"), jsonl.read, jsonl.write),
+    )
+}
 
 
 def read(path: str | PathLike[str], *, columns: tuple[str, str] | None = None, strict: bool = True) -> Taxonomy:
     """Read any supported file or folder. `columns` states the order of an edge list without a header."""
     path = Path(path)
-    if not path.exists():
-        raise InputError("no such file or folder", path=path)
-    if path.is_dir():
-        return build(native.read(path), strict)
-    if bare_suffix(path) in (".tsv", ".csv"):
-        return build(edges.read(path, columns), strict)
-    raise InputError(f"the suffix '{bare_suffix(path)}' names no known format", path=path)
+    form = recognise(path)
+    if columns is not None and not form.takes_columns:
+        raise InputError(f"--columns is for edge lists; this is the format '{form.name}'", path=path)
+    with _without_garbage_collection():
+        return build(form.read(path, columns) if form.takes_columns else form.read(path), strict)
 
 
 def write(taxonomy: Taxonomy, path: str | PathLike[str]) -> None:
+    """Write in the format the suffix names; no suffix means the native folder."""
     path = Path(path)
-    if bare_suffix(path) in (".tsv", ".csv"):
-        edges.write(taxonomy, path)
-    elif not path.suffix:
+    if path.is_dir() or not bare_suffix(path):
         native.write(taxonomy, path)
-    else:
-        raise InputError(f"the suffix '{path.suffix}' names no known format", path=path)
+        return
+    form = next((form for form in FORMATS.values() if bare_suffix(path) in form.suffixes), None)
+    if form is None:
+        raise _unknown(path)
+    if form.write is None:
+        raise InputError(f"the format '{form.name}' can be read but not written", path=path)
+    form.write(taxonomy, path)
+
+
+def recognise(path: Path) -> Format:
+    """The format of an existing file or folder: by suffix, and by content where two share one."""
+    with reading(path):
+        exists, folder, regular = path.exists(), path.is_dir(), path.is_file()
+    if not exists:
+        raise InputError("no such file or folder", path=path)
+    if folder:
+        return FORMATS["native"]
+    if not regular:
+        raise InputError("is neither a file nor a folder", path=path)
+    suffix = bare_suffix(path)
+    if suffix == ".json" and _is_json_ld(path):
+        return FORMATS["rdf"]
+    if suffix in FORMATS["class table"].suffixes:
+        first = next(read_rows(path, separator(path)), (1, []))[1]
+        return FORMATS["class table" if class_table.is_header(first) else "edges"]
+    found = next((form for form in FORMATS.values() if suffix in form.suffixes), None)
+    if found is None:
+        raise _unknown(path)
+    return found
+
+
+def _is_json_ld(path: Path) -> bool:
+    with open_bytes(path) as handle:
+        head = handle.read(1 << 16)
+    return b'"@context"' in head or b'"@graph"' in head or b'"@id"' in head
+
+
+def _unknown(path: Path) -> InputError:
+    known = ", ".join(dict.fromkeys(suffix for form in FORMATS.values() for suffix in form.suffixes))
+    return InputError(f"the suffix '{bare_suffix(path)}' names no known format ({known}, or a folder)", path=path)
+
+
+@contextmanager
+def _without_garbage_collection() -> Iterator[None]:
+    """Reading makes millions of objects and no cycles among them; searching for cycles would take most of the time."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()

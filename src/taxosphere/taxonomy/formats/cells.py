@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import chain
 
+from taxosphere.taxonomy.concept import Concept
 from taxosphere.taxonomy.formats import escapes
-from taxosphere.taxonomy.graph import Concept, Taxonomy
+from taxosphere.taxonomy.graph import Taxonomy
 
 RESERVED = ("id", "name", "parent", "child", "parent_id", "child_id", "description", "synonyms", "image")
 ALIASES = {"synonym": "synonyms", "images": "image", "definition": "description"}

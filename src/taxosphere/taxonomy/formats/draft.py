@@ -16,7 +16,7 @@ import numpy as np
 
 from taxosphere.errors import InputError
 from taxosphere.taxonomy.checks import Problem
-from taxosphere.taxonomy.graph import Taxonomy
+from taxosphere.taxonomy.graph import Source, Taxonomy
 from taxosphere.taxonomy.structure import Ints
 
 # No name or definition is this long; a longer one means a missing quote or line break.
@@ -29,6 +29,7 @@ class Draft:
 
     path: Path
     format: str
+    is_file: bool = True
     ids: list[str] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
     descriptions: list[str] = field(default_factory=list)
@@ -106,8 +107,13 @@ def build(draft: Draft, strict: bool = True) -> Taxonomy:
     finder = _Finder(draft, strict)
     _check_texts(draft, finder)
     positions = _drop_repeated_ids(draft, finder)
-    edges = _edges(draft, positions, finder)
-    meta = {"format": draft.format, **draft.meta}
+    edges, edge_lines = _edges(draft, positions, finder)
+    source = Source(
+        path=str(draft.path),
+        lines=np.array(draft.lines, np.int32),
+        edge_path=str(draft.edge_path or draft.path),
+        edge_lines=edge_lines,
+    )
     return Taxonomy(
         ids=tuple(draft.ids),
         names=tuple(draft.names),
@@ -116,8 +122,9 @@ def build(draft: Draft, strict: bool = True) -> Taxonomy:
         synonyms=_column(draft.synonyms),
         images=_column(draft.images),
         extras=_column(draft.extras),
-        meta=meta,
+        meta={"format": draft.format, **draft.meta},
         reading=(*draft.notes, *finder.found),
+        source=source if draft.is_file else None,
     )
 
 
@@ -134,6 +141,10 @@ def _check_texts(draft: Draft, finder: _Finder) -> None:
             finder.concept("empty name", row, f"the concept '{_short(draft.ids[row])}' has no name; give it one")
             draft.names[row] = draft.ids[row]
     for what, column in (("id", draft.ids), ("name", draft.names), ("description", draft.descriptions)):
+        for row, text in enumerate(column):
+            if "\0" in text:
+                finder.concept("control character", row, f"the {what} '{_short(text)}' holds a NUL character")
+                column[row] = text.replace("\0", "\ufffd")
         if max(map(len, column)) <= LONGEST_TEXT:
             continue
         for row, text in enumerate(column):
@@ -161,7 +172,8 @@ def _drop_repeated_ids(draft: Draft, finder: _Finder) -> dict[str, int]:
     return {id: row for row, id in enumerate(draft.ids)}
 
 
-def _edges(draft: Draft, positions: dict[str, int], finder: _Finder) -> Ints:
+def _edges(draft: Draft, positions: dict[str, int], finder: _Finder) -> tuple[Ints, Ints]:
+    """The good edges as positions, and the line of each."""
     count = len(draft.parents)
     parents = np.fromiter(map(positions.get, draft.parents, repeat(-1)), np.int64, count)
     children = np.fromiter(map(positions.get, draft.children, repeat(-1)), np.int64, count)
@@ -181,7 +193,8 @@ def _edges(draft: Draft, positions: dict[str, int], finder: _Finder) -> Ints:
         else:
             finder.edge("duplicate edge", row, f"the edge '{_short(parent)}' → '{_short(child)}' is repeated", False)
     good = ~(dangling | loops | repeated)
-    return np.stack([parents[good], children[good]], axis=1).astype(np.int32)
+    lines = np.array(draft.edge_lines, np.int32) if draft.edge_lines else np.zeros(count, np.int32)
+    return np.stack([parents[good], children[good]], axis=1).astype(np.int32), lines[good]
 
 
 def _short(text: str) -> str:

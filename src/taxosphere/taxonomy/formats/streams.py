@@ -124,18 +124,21 @@ def writing(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def open_to_write(path: Path) -> Iterator[TextIO]:
-    """UTF-8 with `\\n`; gzip when the name says so, without a time stamp so that equal content gives equal files."""
+def open_binary_to_write(path: Path) -> Iterator[IO[bytes]]:
+    """Gzip when the name says so, without a time stamp so that equal content gives equal files."""
     with writing(path), atomic.file(path) as unfinished, unfinished.open("wb") as raw:
         if path.suffix.lower() == ".gz":
-            with (
-                gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as packed,
-                io.TextIOWrapper(packed, encoding="utf-8", newline="") as text,
-            ):
-                yield text
+            with gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as packed:
+                yield cast(IO[bytes], packed)
         else:
-            with io.TextIOWrapper(raw, encoding="utf-8", newline="") as text:
-                yield text
+            yield raw
+
+
+@contextmanager
+def open_to_write(path: Path) -> Iterator[TextIO]:
+    """UTF-8 with `\\n`."""
+    with open_binary_to_write(path) as raw, io.TextIOWrapper(raw, encoding="utf-8", newline="") as text:
+        yield text
 
 
 def _undecodable(path: Path) -> InputError:

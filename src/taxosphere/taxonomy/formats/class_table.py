@@ -1,0 +1,87 @@
+"""Class tables as ontology portals export them (`Class ID`, `Preferred Label`, `Parents` …), comma or tab; read only.
+
+Several values share a cell, joined with `|`. The first definition describes the class, further ones are comments.
+Obsolete classes outside the hierarchy and the classes of OWL itself are left out.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from taxosphere.errors import InputError
+from taxosphere.taxonomy.formats import rdf_terms as rt
+from taxosphere.taxonomy.formats.draft import Draft
+from taxosphere.taxonomy.formats.tables import read_rows, separator
+
+ID, NAME, SYNONYMS, DEFINITIONS, OBSOLETE, PARENTS = (
+    "Class ID",
+    "Preferred Label",
+    "Synonyms",
+    "Definitions",
+    "Obsolete",
+    "Parents",
+)
+UNDERSTOOD = (ID, NAME, SYNONYMS, DEFINITIONS, OBSOLETE, PARENTS)
+# Columns that repeat, by the kind of statement, what the columns above say.
+REPEATED = frozenset((*rt.NAMES, *rt.DEFINITIONS, *rt.SYNONYMS))
+
+Row = tuple[int, dict[str, str]]
+
+
+def is_header(cells: list[str]) -> bool:
+    return ID in cells and NAME in cells and PARENTS in cells
+
+
+def read(path: Path) -> Draft:
+    draft = Draft(path=path, format="class table")
+    rows = _rows(path)
+    named = {parent for _, row in rows for parent in _values(row.get(PARENTS, ""))}
+    obsolete = 0
+    for number, row in rows:
+        id = row[ID]
+        parents = [parent for parent in _values(row.get(PARENTS, "")) if not rt.is_vocabulary(parent)]
+        if row.get(OBSOLETE, "").strip().lower() == "true" and not parents and id not in named:
+            obsolete += 1
+        elif not rt.is_vocabulary(id):
+            _read_class(draft, row, number)
+            for parent in parents:
+                draft.edge(parent, id, number)
+    if obsolete:
+        draft.left_out(f"{obsolete:,} obsolete classes are not part of the hierarchy")
+    return draft
+
+
+def _rows(path: Path) -> list[Row]:
+    lines = read_rows(path, separator(path))
+    first, header = next(lines, (1, []))
+    if not is_header(header):
+        raise InputError(f"needs the columns {ID}, {NAME} and {PARENTS}", path=path, line=first)
+    twice = next((name for name in header if name and header.count(name) > 1), None)
+    if twice:
+        raise InputError(f"the header names the column '{twice}' twice", path=path, line=first)
+    rows = []
+    for number, cells in lines:
+        if len(cells) > len(header):
+            message = f"{len(cells)} columns where the header names {len(header)}"
+            raise InputError(message, path=path, line=number)
+        cells += [""] * (len(header) - len(cells))
+        rows.append((number, dict(zip(header, cells, strict=True))))
+    return rows
+
+
+def _read_class(draft: Draft, row: dict[str, str], number: int) -> None:
+    definitions = _values(row.get(DEFINITIONS, ""))
+    extras = [("comment", text) for text in definitions[1:]]
+    for column, cell in row.items():
+        if not cell or column in UNDERSTOOD or column in REPEATED:
+            continue
+        if rt.is_web_address(column):
+            extras += [(rt.TAG_OF.get(column, column), value) for value in _values(cell)]
+        else:
+            extras.append((column, cell))
+    synonyms = _values(row.get(SYNONYMS, ""))
+    draft.concept(row[ID], row[NAME], definitions[0] if definitions else "", synonyms, (), extras, number)
+
+
+def _values(cell: str) -> list[str]:
+    return list(dict.fromkeys(value.strip() for value in cell.split("|") if value.strip()))

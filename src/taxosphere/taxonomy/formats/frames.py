@@ -1,0 +1,126 @@
+"""From and to networkx graphs and pandas tables."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from pathlib import Path
+from typing import Any
+
+from taxosphere.errors import InputError, require
+from taxosphere.taxonomy.formats import cells
+from taxosphere.taxonomy.formats import json_values as jv
+from taxosphere.taxonomy.formats.draft import Draft, build
+from taxosphere.taxonomy.graph import Taxonomy
+
+KNOWN = ("name", "label", "description", "definition", "synonyms", "images", "image")
+
+
+def from_networkx(graph: Any) -> Taxonomy:
+    """Edges run from parent to child; node attributes `name`, `description`, `synonyms` and `images` are understood."""
+    if not graph.is_directed():
+        raise InputError("a hierarchy needs a directed graph with edges from parent to child")
+    draft = Draft(path=Path("graph"), format="networkx", is_file=False)
+    for node, attributes in graph.nodes(data=True):
+        record = {str(key): _plain(value) for key, value in attributes.items() if value is not None}
+        id = str(node)
+        draft.concept(
+            id,
+            jv.text_of(record, "name", "label") or id,
+            jv.text_of(record, "description", "definition"),
+            jv.texts_of(record, "synonyms"),
+            jv.texts_of(record, "images", "image"),
+            jv.extras_of(record, KNOWN),
+        )
+    for parent, child in dict.fromkeys(graph.edges()):
+        draft.edge(str(parent), str(child))
+    return build(draft)
+
+
+def to_networkx(taxonomy: Taxonomy) -> Any:
+    graph = require("networkx", "frames").DiGraph()
+    for concept in taxonomy.concepts():
+        attributes = jv.with_details({"name": concept.name}, concept, KNOWN)
+        graph.add_node(concept.id)
+        graph.nodes[concept.id].update(attributes)
+    graph.add_edges_from(taxonomy.edges())
+    return graph
+
+
+def from_pandas(nodes: Any | None, edges: Any) -> Taxonomy:
+    """`nodes` with `id`, `name` and more, or None; `edges` with `parent_id`/`parent` and `child_id`/`child`."""
+    draft = Draft(path=Path("tables"), format="pandas", is_file=False)
+    columns = {cells.column_name(str(column)): column for column in edges.columns}
+    ends = []
+    for end in ("parent", "child"):
+        column = next((columns[name] for name in (f"{end}_id", end) if name in columns), None)
+        if column is None:
+            raise InputError(f"the edge table has no column '{end}_id' or '{end}'")
+        ends.append([_text(value) for value in edges[column].tolist()])
+    draft.parents, draft.children = ends
+    if nodes is None:
+        for id in dict.fromkeys(end for pair in zip(*ends, strict=True) for end in pair):
+            draft.concept(id, id)
+    else:
+        _read_nodes(draft, nodes)
+    return build(draft)
+
+
+def _read_nodes(draft: Draft, nodes: Any) -> None:
+    columns = {cells.column_name(str(column)): column for column in nodes.columns}
+    if "id" not in columns:
+        raise InputError("the concept table has no column 'id'")
+    for values in zip(*(nodes[column].tolist() for column in columns.values()), strict=True):
+        row = {name: _plain(value) for name, value in zip(columns, values, strict=True) if not _is_missing(value)}
+        lists = {name: row.pop(name, ()) for name in ("synonyms", "image")}
+        texts = [value.split("|") if isinstance(value, str) else value for value in lists.values()]
+        id = _text(row.pop("id", ""))
+        draft.concept(
+            id,
+            jv.text_of(row, "name") or id,
+            jv.text_of(row, "description"),
+            [str(text) for text in texts[0] if text],
+            [str(text) for text in texts[1] if text],
+            jv.extras_of(row, KNOWN),
+        )
+
+
+def to_pandas(taxonomy: Taxonomy) -> tuple[Any, Any]:
+    """Concepts (id, name, description, synonyms and image as lists, one column per extra) and edges."""
+    pandas = require("pandas", "frames")
+    records = []
+    for concept in taxonomy.concepts():
+        record = {
+            "id": concept.id,
+            "name": concept.name,
+            "description": concept.description,
+            "synonyms": list(concept.synonyms),
+            "image": list(concept.images),
+        }
+        bare = jv.with_details({}, concept, ("id", *KNOWN))
+        records.append(record | {key: value for key, value in bare.items() if key not in KNOWN})
+    columns = ["id", "name", "description", "synonyms", "image"]
+    columns += dict.fromkeys(key for record in records for key in record if key not in columns)
+    nodes = pandas.DataFrame.from_records(records, columns=columns)
+    edges = pandas.DataFrame(list(taxonomy.edges()), columns=["parent_id", "child_id"])
+    return nodes, edges
+
+
+def _text(value: Hashable) -> str:
+    return "" if _is_missing(value) else str(value)
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or (isinstance(value, float) and value != value) or type(value).__name__ == "NAType"
+
+
+def _plain(value: Any) -> Any:
+    """Values as JSON knows them; arrays and tuples as lists, anything else as its text."""
+    if value is None or isinstance(value, (str, bool, int, float)):
+        return value
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if hasattr(value, "tolist"):
+        return _plain(value.tolist())
+    if isinstance(value, Iterable):
+        return [_plain(item) for item in value]
+    return str(value)

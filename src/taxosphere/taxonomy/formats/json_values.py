@@ -1,0 +1,120 @@
+"""What the JSON formats share: parsing with the line of a fault, and foreign values as the text of an extra.
+
+An extra is text. A JSON value that is no text is kept as its JSON spelling, and a text that looks like such a spelling
+is kept in quotation marks, so that `5`, `"5"` and `[5]` all come back as what they were.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, NoReturn
+
+from taxosphere.errors import InputError
+from taxosphere.taxonomy.concept import Concept
+
+OURS = ("id", "name", "description", "synonyms", "images")
+
+
+def parse(text: str, path: Path, first_line: int = 1) -> Any:
+    try:
+        value = json.loads(text, parse_constant=_refuse)
+    except json.JSONDecodeError as error:
+        line = first_line + error.lineno - 1
+        raise InputError(f"is not JSON: {error.msg}; is the file cut off?", path=path, line=line) from None
+    except RecursionError:
+        raise InputError("is nested too deeply to be read", path=path, line=first_line) from None
+    except ValueError as error:
+        raise InputError(f"is not JSON: {error}", path=path, line=first_line) from None
+    if "\\ud" in text or "\\uD" in text:
+        _refuse_half_characters(value, path, first_line)
+    return value
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is no JSON number")
+
+
+def _refuse_half_characters(value: Any, path: Path, line: int) -> None:
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise InputError(
+            "holds half of a surrogate pair (\\ud…), which is no character", path=path, line=line
+        ) from None
+
+
+def to_extra(value: Any) -> str:
+    if not isinstance(value, str):
+        return spelling(value)
+    return spelling(value) if _looks_like_json(value) else value
+
+
+def from_extra(text: str) -> Any:
+    return json.loads(text) if _looks_like_json(text) else text
+
+
+def spelling(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _looks_like_json(text: str) -> bool:
+    """Exactly the spelling `to_extra` would give some value."""
+    if text[:1] not in '-0123456789[{"tfn' or not text:
+        return False
+    try:
+        return spelling(json.loads(text, parse_constant=_refuse)) == text
+    except (ValueError, RecursionError):
+        return False
+
+
+def text_of(record: dict[str, Any], *keys: str) -> str:
+    """The first of these keys that holds something, as text."""
+    for key in keys:
+        value = record.get(key)
+        if value is not None and value != "":
+            return value if isinstance(value, str) else spelling(value)
+    return ""
+
+
+def texts_of(record: dict[str, Any], *keys: str) -> tuple[str, ...]:
+    """The same for lists; one text counts as a list of one."""
+    for key in keys:
+        value = record.get(key)
+        if value:
+            values = value if isinstance(value, list) else [value]
+            return tuple(item if isinstance(item, str) else spelling(item) for item in values)
+    return ()
+
+
+def extras_of(record: dict[str, Any], known: Iterable[str]) -> list[tuple[str, str]]:
+    """Every other key; a key written as `key[]` by us holds several values."""
+    pairs = []
+    for key, value in record.items():
+        if key in known:
+            continue
+        if key.endswith("[]") and isinstance(value, list):
+            pairs += [(key.removesuffix("[]"), to_extra(item)) for item in value]
+        else:
+            pairs.append((key, to_extra(value)))
+    return pairs
+
+
+def with_details(record: dict[str, Any], concept: Concept, known: Iterable[str]) -> dict[str, Any]:
+    """Adds what a concept has beyond id and name."""
+    if concept.description:
+        record["description"] = concept.description
+    if concept.synonyms:
+        record["synonyms"] = concept.synonyms
+    if concept.images:
+        record["images"] = concept.images
+    grouped: dict[str, list[Any]] = {}
+    for key, value in concept.extras:
+        grouped.setdefault(key, []).append(from_extra(value))
+    for key, values in grouped.items():
+        if len(values) > 1 or key in known or key.endswith("[]"):
+            record[f"{key}[]"] = values
+        else:
+            record[key] = values[0]
+    return record

@@ -1,0 +1,215 @@
+"""OBO: terms, names, definitions, synonyms and `is_a` understood; every other clause and stanza kept and written back.
+
+The text is split by `obo_text` and not by a grammar of the whole language, because a file must survive the trip even
+where it holds clauses no grammar knows. Obsolete terms outside the hierarchy are no candidates for anything; they are
+kept aside.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from taxosphere.errors import InputError
+from taxosphere.taxonomy.concept import Concept
+from taxosphere.taxonomy.formats import obo_text
+from taxosphere.taxonomy.formats.draft import Draft
+from taxosphere.taxonomy.formats.obo_text import Stanza
+from taxosphere.taxonomy.formats.streams import open_to_write
+from taxosphere.taxonomy.graph import Taxonomy
+
+Pair = tuple[str, str]
+
+# Clauses other than the understood ones, and what their value must look like to be written under their own tag.
+_ID = re.compile(r"\S+")
+_ANY = re.compile(r"[^\n\r]*[^\s\\]")
+TAGS = {
+    **dict.fromkeys(("alt_id", "namespace", "subset", "consider", "replaced_by", "disjoint_from", "union_of"), _ID),
+    "xref": re.compile(r'\S+(?: ".*")?(?: \{.*\})?(?: ! .*)?'),
+    "relationship": re.compile(r"\S+ \S+( .*)?"),
+    "intersection_of": re.compile(r"\S+( .*)?"),
+    "equivalent_to": re.compile(r"\S+( .*)?"),
+    **dict.fromkeys(("is_obsolete", "is_anonymous", "builtin"), re.compile("true|false")),
+    "created_by": _ANY,
+    "creation_date": re.compile(r"\d{4}-\d\d-\d\d.*"),
+    "property_value": re.compile(r'\S+ (?:\S+|"(?:[^"\\]|\\.)*"( \S+)?)(?: \{.*\})?(?: ! .*)?'),
+}
+COMMENT = "comment"
+SYNONYM_TAGS = ("synonym", "exact_synonym", "narrow_synonym", "broad_synonym", "related_synonym")
+IMAGE = "image"
+_TEXT_PROPERTY = re.compile(r'(\S+) ("(?:[^"\\]|\\.)*") xsd:string')
+_UNKNOWN = "unknown-clause "  # a clause whose tag no OBO version defines, kept under a marked key
+
+
+def read(path: Path) -> Draft:
+    draft = Draft(path=path, format="obo")
+    comments: list[int] = []
+    parts = obo_text.stanzas(path, comments)
+    header = [f"{tag}: {value}" for tag, value, _ in next(parts).clauses]
+    terms: list[Stanza] = []
+    frames: list[list[str]] = []
+    for stanza in parts:
+        if stanza.kind == "Term":
+            terms.append(stanza)
+        else:
+            frames.append(stanza.text())
+    if not terms:
+        raise InputError("holds no [Term]", path=path)
+    obsolete, nameless = _read_terms(draft, terms)
+    if obsolete:
+        draft.left_out(f"{len(obsolete):,} obsolete terms are not part of the hierarchy (an OBO file gets them back)")
+    if nameless:
+        draft.left_out(f"{nameless:,} terms have no name; their id stands in for it")
+    if comments:
+        draft.left_out(f"{len(comments):,} comment lines are left out", comments[0])
+    draft.meta["obo"] = {"header": header, "frames": [*(term.text() for term in obsolete), *frames]}
+    return draft
+
+
+def _read_terms(draft: Draft, terms: list[Stanza]) -> tuple[list[Stanza], int]:
+    ids = [_term_id(draft.path, term) for term in terms]
+    links = [[value for tag, value, _ in term.clauses if tag == "is_a"] for term in terms]
+    used = {obo_text.split_text(value)[0] for values in links for value in values}
+    obsolete, nameless = [], 0
+    for id, term, parents in zip(ids, terms, links, strict=True):
+        if not parents and id not in used and (term.first("is_obsolete") or "").startswith("true"):
+            obsolete.append(term)
+            continue
+        nameless += term.first("name") is None
+        _read_term(draft, id, term)
+    return obsolete, nameless
+
+
+def _term_id(path: Path, term: Stanza) -> str:
+    value = term.first("id")
+    if not value:
+        raise InputError("this [Term] has no id; is the file cut off?", path=path, line=term.line)
+    return obo_text.split_text(value)[0]
+
+
+def _read_term(draft: Draft, id: str, term: Stanza) -> None:
+    name, description = None, None
+    synonyms: dict[str, None] = {}
+    images, extras = [], []
+    for tag, value, line in term.clauses:
+        if tag == "id":
+            continue
+        if tag == "name" and name is None:
+            name, rest = obo_text.split_text(value)
+            extras += [("name", rest)] if rest else []
+        elif tag == "def" and description is None:
+            description, rest = _quoted(draft.path, tag, value, line)
+            extras += [("def", rest)] if rest not in ("", "[]") else []
+        elif tag in SYNONYM_TAGS:
+            text, rest = _quoted(draft.path, tag, value, line)
+            synonyms[text] = None
+            extras += [(tag, value)] if (tag, rest) != ("synonym", "RELATED []") else []
+        elif tag == "is_a":
+            parent, rest = obo_text.split_text(value)
+            draft.edge(parent, id, line)
+            extras += [("is_a", f"{obo_text.escape_id(parent)} {rest}")] if rest else []
+        else:
+            key, text = _read_extra(tag, value)
+            if key == IMAGE:
+                images.append(text)
+            else:
+                extras.append((key, text))
+    draft.concept(id, id if name is None else name, description or "", synonyms, images, extras, term.line)
+
+
+def _quoted(path: Path, tag: str, value: str, line: int) -> Pair:
+    found = obo_text.split_quoted(value)
+    if found is None:
+        message = f"'{tag}' needs a text in quotation marks that are closed; is the file cut off?"
+        raise InputError(message, path=path, line=line)
+    return found
+
+
+def _read_extra(tag: str, value: str) -> Pair:
+    """Free text in plain form, everything else verbatim; `property_value` of a plain text as that property."""
+    if tag == COMMENT:
+        return tag, obo_text.unescape(value)
+    if tag == "property_value" and (match := _TEXT_PROPERTY.fullmatch(value)):
+        key = obo_text.unescape(match[1])
+        text = (obo_text.split_quoted(match[2]) or ("", ""))[0]
+        if not _fits(key, text):
+            return key, text
+    return (tag, value) if tag in TAGS else (_UNKNOWN + tag, value)
+
+
+def _fits(key: str, text: str) -> bool:
+    """Whether a pair can be written as a clause of its own."""
+    pattern = TAGS.get(key)
+    return key == COMMENT or (pattern is not None and pattern.fullmatch(text) is not None)
+
+
+def write(taxonomy: Taxonomy, path: Path) -> None:
+    kept = taxonomy.meta.get("obo", {})
+    with open_to_write(path) as handle:
+        header = kept.get("header") or ["format-version: 1.4"]
+        handle.writelines(f"{line}\n" for line in header)
+        for position in range(len(taxonomy)):
+            handle.writelines(f"{line}\n" for line in ("", *_term(taxonomy, position)))
+        for frame in kept.get("frames", ()):
+            handle.writelines(f"{line}\n" for line in ("", *frame))
+
+
+def _term(taxonomy: Taxonomy, position: int) -> Iterator[str]:
+    concept = taxonomy.concept(position)
+    raw: dict[str, list[str]] = {}
+    for key, value in concept.extras:
+        raw.setdefault(key, []).append(value)
+    yield "[Term]"
+    yield f"id: {obo_text.escape_id(concept.id)}"
+    yield " ".join((f"name: {obo_text.escape_text(concept.name)}", *(v for v in raw.get("name", ()) if v[:1] == "{")))
+    if concept.description:
+        rest = next((value for value in raw.get("def", ()) if value[:1] in ("[", "{")), "[]")
+        yield f"def: {obo_text.quote(concept.description)} {rest}"
+    yield from _synonyms(concept, raw)
+    parents = taxonomy.parent_csr.row(position).tolist()
+    yield from _parents(((taxonomy.ids[parent], taxonomy.names[parent]) for parent in parents), raw.get("is_a", ()))
+    for image in concept.images:
+        yield _property(IMAGE, image)
+    for key, value in concept.extras:
+        if not _is_part_of_another_clause(key, value):
+            yield _extra(key, value)
+
+
+def _is_part_of_another_clause(key: str, value: str) -> bool:
+    """Scopes, sources and qualifiers are written with the synonym, definition, name or parent they belong to."""
+    if key in SYNONYM_TAGS:
+        return obo_text.split_quoted(value) is not None
+    return key == "is_a" or (key == "name" and value[:1] == "{") or (key == "def" and value[:1] in ("[", "{"))
+
+
+def _synonyms(concept: Concept, raw: dict[str, list[str]]) -> Iterator[str]:
+    """A synonym with a scope, type or source as it was, any other as RELATED, the scope OBO assumes."""
+    spelled: dict[str, list[str]] = {}
+    for tag in SYNONYM_TAGS:
+        for value in raw.get(tag, ()):
+            found = obo_text.split_quoted(value)
+            if found and "\n" not in value and "\r" not in value:
+                spelled.setdefault(found[0], []).append(f"{tag}: {value}")
+    for text in dict.fromkeys(concept.synonyms):
+        yield from spelled.get(text, (f"synonym: {obo_text.quote(text)} RELATED []",))
+
+
+def _parents(parents: Iterable[Pair], qualified: Iterable[str]) -> Iterator[str]:
+    spelled = {obo_text.split_text(value)[0]: value for value in qualified if "\n" not in value}
+    for id, name in parents:
+        told = " ".join(name.split())
+        comment = f" ! {told}" if told and told != id and not told.endswith("\\") else ""
+        yield f"is_a: {spelled.get(id, obo_text.escape_id(id))}{comment}"
+
+
+def _extra(key: str, value: str) -> str:
+    if key.startswith(_UNKNOWN) and _ANY.fullmatch(value):
+        return f"{key.removeprefix(_UNKNOWN)}: {value}"
+    if key == COMMENT and value.strip():
+        return f"{key}: {obo_text.escape_text(value)}"
+    return f"{key}: {value}" if key != COMMENT and _fits(key, value) else _property(key, value)
+
+
+def _property(key: str, value: str) -> str:
+    return f"property_value: {obo_text.escape_id(key) or '_'} {obo_text.quote(value)} xsd:string"

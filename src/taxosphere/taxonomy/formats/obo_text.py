@@ -1,0 +1,115 @@
+"""The spelling of OBO 1.2/1.4: stanzas, clauses, escapes, quoted strings, trailing qualifiers and comments."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from taxosphere.errors import InputError
+from taxosphere.taxonomy.formats.streams import numbered_lines
+
+BLANKS = " \t"  # other white space, such as a no-break space, belongs to the text
+_STANZA = re.compile(r"\[([^\]]+)\]\s*(?:!.*)?")
+_CLAUSE = re.compile(r"([^\s:!\"{}\[\]]+)[ \t]*:(?:[ \t]+|$)(.*)", re.DOTALL)
+_QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
+_COMMENT = re.compile(r"[ \t]!")
+_QUALIFIERS = re.compile(r'[ \t]*(\{\s*[^\s="{}]+\s*=\s*"(?:[^"\\]|\\.)*"[^{}]*\})[ \t]*$')
+_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+_LETTERS = {"n": "\n", "t": "\t", "r": "\r", "W": " "}
+_IN_TEXT = {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", "!": "\\!", "{": "\\{", "}": "\\}"}
+_IN_QUOTES = {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", '"': '\\"'}
+_IN_ID = _IN_TEXT | {" ": "\\W", '"': '\\"'}
+
+
+@dataclass(slots=True)
+class Stanza:
+    """One `[Term]` (or other) block; the header is the stanza without a kind."""
+
+    kind: str
+    line: int
+    clauses: list[tuple[str, str, int]] = field(default_factory=list)
+
+    def text(self) -> list[str]:
+        return [f"[{self.kind}]", *(f"{tag}: {value}".rstrip() for tag, value, _ in self.clauses)]
+
+    def first(self, tag: str) -> str | None:
+        return next((value for name, value, _ in self.clauses if name == tag), None)
+
+
+def stanzas(path: Path, comments: list[int]) -> Iterator[Stanza]:
+    """The header, then every stanza, clauses verbatim. Numbers of comment lines are added to `comments`."""
+    current = Stanza("", 1)
+    for number, line in _joined(path):
+        line = line.strip(BLANKS)
+        if not line:
+            continue
+        if line.startswith("!"):
+            comments.append(number)
+        elif match := _STANZA.fullmatch(line):
+            yield current
+            current = Stanza(match[1].strip(), number)
+        elif clause := _CLAUSE.fullmatch(line):
+            current.clauses.append((clause[1], clause[2].strip(BLANKS), number))
+        else:
+            shown = line if len(line) <= 40 else line[:37] + "…"
+            message = f"expected 'tag: value' or '[Term]', found '{shown}'; is the file cut off?"
+            raise InputError(message, path=path, line=number)
+    yield current
+
+
+def _joined(path: Path) -> Iterator[tuple[int, str]]:
+    """Lines with their continuations: a backslash at the very end joins the next line."""
+    start = 0
+    parts: list[str] = []
+    for number, line in numbered_lines(path):
+        start = start if parts else number
+        backslashes = len(line) - len(line.rstrip("\\"))
+        if backslashes % 2:
+            parts.append(line[:-1])
+            continue
+        yield start, "".join((*parts, line)) if parts else line
+        parts = []
+    if parts:
+        yield start, "".join(parts)
+
+
+def unescape(text: str) -> str:
+    return _ESCAPE.sub(lambda match: _LETTERS.get(match[1], match[1]), text) if "\\" in text else text
+
+
+def split_text(value: str) -> tuple[str, str]:
+    """An unquoted value: its text, and the trailing qualifiers if any. A comment after ` !` is dropped."""
+    comment = _COMMENT.search(value)
+    if comment:
+        value = value[: comment.start()].rstrip(BLANKS)
+    qualifiers = _QUALIFIERS.search(value)
+    if qualifiers:
+        return unescape(value[: qualifiers.start()].rstrip(BLANKS)), qualifiers[1]
+    return unescape(value), ""
+
+
+def split_quoted(value: str) -> tuple[str, str] | None:
+    """A value that begins with a quoted string: the string and what follows it; None when no string is closed."""
+    match = _QUOTED.match(value)
+    return (unescape(match[1]), value[match.end() :].strip(BLANKS)) if match else None
+
+
+def escape_text(text: str) -> str:
+    """For unquoted values, where spaces at the ends would be lost."""
+    escaped = "".join(_IN_TEXT.get(char, char) for char in text)
+    if escaped != escaped.strip(" "):
+        inner = escaped.strip(" ")
+        left = len(escaped) - len(escaped.lstrip(" "))
+        right = len(escaped) - left - len(inner)
+        escaped = "\\W" * left + inner + "\\W" * right
+    return escaped
+
+
+def escape_id(text: str) -> str:
+    return "".join(_IN_ID.get(char, char) for char in text)
+
+
+def quote(text: str) -> str:
+    return '"' + "".join(_IN_QUOTES.get(char, char) for char in text) + '"'

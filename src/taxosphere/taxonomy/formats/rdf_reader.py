@@ -1,0 +1,192 @@
+"""From statements to concepts: which statements a taxonomy understands, and where it keeps the others."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from taxosphere.errors import InputError
+from taxosphere.taxonomy.formats import rdf_terms as rt
+from taxosphere.taxonomy.formats.draft import Draft
+from taxosphere.taxonomy.formats.rdf_syntax import parse
+
+Statement = tuple[str, Any]
+HIERARCHY = (rt.BROADER, rt.NARROWER, rt.SUBCLASS)
+
+
+@dataclass(slots=True)
+class Graph:
+    """Statements by subject, and which subjects are concepts."""
+
+    about: dict[str, list[Statement]] = field(default_factory=dict)
+    concepts: dict[str, None] = field(default_factory=dict)
+    edges: dict[tuple[str, str], None] = field(default_factory=dict)  # (parent, child)
+    used: Counter[str] = field(default_factory=Counter)  # words of the hierarchy, how often
+    others: list[str] = field(default_factory=list)
+    prefixes: dict[str, str] = field(default_factory=dict)
+    anonymous: set[str] = field(default_factory=set)
+
+    def keep(self, iri: str) -> None:
+        self.others += (f"<{iri}> <{predicate}> {value} ." for predicate, value in self.about.get(iri, ()))
+
+
+def read(path: Path) -> Draft:
+    graph = _collect(path)
+    if not graph.concepts:
+        message = "holds no skos:Concept, owl:Class, skos:broader or rdfs:subClassOf; is it a hierarchy?"
+        raise InputError(message, path=path)
+    draft = Draft(path=path, format="rdf")
+    skos = sum(count for word, count in graph.used.items() if word.startswith(rt.SKOS))
+    vocabulary = "skos" if 2 * skos >= graph.used.total() else "owl"
+    reader = _ConceptReader(draft, graph, rt.VOCABULARIES[vocabulary])
+    reader.read_all()
+    draft.meta["rdf"] = {
+        "vocabulary": vocabulary,
+        "language": reader.language,
+        "comments": reader.definitions == (rt.COMMENT,),
+        "narrower": graph.used[rt.NARROWER] > 0,
+        "prefixes": graph.prefixes,
+        "statements": graph.others,
+    }
+    reader.say_what_is_missing()
+    return draft
+
+
+def _collect(path: Path) -> Graph:
+    graph = Graph()
+    ox = rt.oxigraph()
+    for subject, predicate, value in parse(path, graph.prefixes):
+        named = isinstance(subject, ox.NamedNode)
+        if named and predicate in HIERARCHY and _is_link(graph, subject, predicate, value):
+            continue
+        if predicate == rt.TYPE and str(getattr(value, "value", "")) in rt.CONCEPT_TYPES:
+            if named and not rt.is_vocabulary(subject.value):
+                graph.concepts[subject.value] = None
+                graph.used[value.value] += 1
+            elif value.value == rt.CONCEPT_TYPES[0]:
+                graph.anonymous.add(str(subject))
+        if named and isinstance(value, (ox.NamedNode, ox.Literal)):
+            graph.about.setdefault(subject.value, []).append((predicate, value))
+        else:
+            graph.others.append(f"{subject} <{predicate}> {value} .")
+    for iri in graph.about:
+        if iri not in graph.concepts:
+            graph.keep(iri)
+    return graph
+
+
+def _is_link(graph: Graph, subject: Any, predicate: str, value: Any) -> bool:
+    """Takes a statement into the hierarchy; one about `owl:Thing` or an anonymous class is no part of it."""
+    named = isinstance(value, rt.oxigraph().NamedNode)
+    if not named or rt.is_vocabulary(value.value) or rt.is_vocabulary(subject.value):
+        if not rt.is_vocabulary(subject.value):
+            graph.concepts[subject.value] = None
+        return False
+    parent, child = (subject, value) if predicate == rt.NARROWER else (value, subject)
+    graph.edges[parent.value, child.value] = None
+    graph.concepts[subject.value] = graph.concepts[value.value] = None
+    graph.used[predicate] += 1
+    return True
+
+
+class _ConceptReader:
+    """Turns the statements about each concept into its columns."""
+
+    def __init__(self, draft: Draft, graph: Graph, vocabulary: rt.Vocabulary) -> None:
+        self.draft = draft
+        self.graph = graph
+        self.vocabulary = vocabulary
+        self.language = self._usual_language()
+        defined = any(p in rt.DEFINITIONS for iri in graph.concepts for p, _ in graph.about.get(iri, ()))
+        self.definitions = rt.DEFINITIONS if defined else (rt.COMMENT,)
+        self.nameless = 0
+        self.obsolete = 0
+
+    def _usual_language(self) -> str:
+        """English where there is any, else the language most names are in; empty for names without one."""
+        languages = Counter(
+            value.language or ""
+            for iri in self.graph.concepts
+            for predicate, value in self.graph.about.get(iri, ())
+            if predicate in rt.NAMES and rt.is_literal(value)
+        )
+        english = [language for language in languages if language.lower().partition("-")[0] == "en"]
+        return max(english or languages, key=lambda language: languages[language], default="")
+
+    def read_all(self) -> None:
+        ends = {end for edge in self.graph.edges for end in edge}
+        ids = {}
+        for iri in self.graph.concepts:
+            statements = self.graph.about.get(iri, [])
+            if iri not in ends and any(p == rt.DEPRECATED and o.value == "true" for p, o in statements):
+                self.obsolete += 1
+                self.graph.keep(iri)
+                continue
+            stated = next((str(o.value) for p, o in statements if p == rt.OBO_ID), None)
+            ids[iri] = rt.id_of(iri, stated)
+            self._read_concept(iri, ids[iri], statements)
+        for parent, child in self.graph.edges:
+            self.draft.edge(ids[parent], ids[child])
+
+    def say_what_is_missing(self) -> None:
+        told = (
+            (self.obsolete, "deprecated classes are not part of the hierarchy (an RDF file gets them back)"),
+            (self.nameless, "concepts have no label; the end of their address stands in for it"),
+            (len(self.graph.anonymous), "concepts without an address are left out (an RDF file gets them back)"),
+        )
+        for count, text in told:
+            if count:
+                self.draft.left_out(f"{count:,} {text}")
+
+    def _read_concept(self, iri: str, id: str, statements: list[Statement]) -> None:
+        name = self._choose(statements, rt.NAMES)
+        definition = self._choose(statements, self.definitions)
+        synonyms: dict[str, None] = {}
+        images, extras = [], []
+        for statement in statements:
+            predicate, value = statement
+            if predicate == rt.DEPICTION:
+                images.append(value.value)
+                continue
+            if predicate in rt.SYNONYMS and rt.is_literal(value):
+                synonyms[value.value] = None
+            if predicate == rt.OBO_ID and rt.is_obo_id(id) and value.value == id:
+                continue
+            if not self._goes_without_saying(statement, (name, definition), statements):
+                extras.append(rt.statement_to_pair(predicate, value))
+        self.nameless += name is None
+        text = name[1].value if name else rt.local_name(iri)
+        self.draft.concept(id, text, definition[1].value if definition else "", synonyms, images, extras)
+
+    def _choose(self, statements: list[Statement], predicates: Sequence[str]) -> Statement | None:
+        """The best statement: by predicate, then the usual language, then no language, then the first."""
+        for predicate in predicates:
+            found = [s for s in statements if s[0] == predicate and rt.is_literal(s[1]) and s[1].value.strip()]
+            if found:
+                return min(found, key=lambda s: self._rank(s[1].language or ""))
+        return None
+
+    def _rank(self, language: str) -> int:
+        return 0 if language == self.language else 1 if not language else 2
+
+    def _goes_without_saying(
+        self, statement: Statement, chosen: tuple[Statement | None, Statement | None], statements: list[Statement]
+    ) -> bool:
+        """Whether the writer would say exactly this without being told."""
+        predicate, value = statement
+        words = self.vocabulary
+        if predicate == rt.TYPE:
+            return bool(value.value == words.type)
+        if not rt.is_literal(value) or (value.language or "") != self.language:
+            return False
+        if not self.language and not rt.is_plain(value):
+            return False
+        if predicate == words.synonym:
+            return True
+        if statement not in chosen or predicate not in (words.name, words.definition):
+            return False
+        family = rt.NAMES if predicate == words.name else self.definitions
+        return not any(s is not statement and s[0] in family and s[1].value == value.value for s in statements)

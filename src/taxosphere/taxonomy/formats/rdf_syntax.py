@@ -1,0 +1,78 @@
+"""The four spellings of RDF: which one a file has, and triples from and to it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import IO, Any
+
+from taxosphere.errors import InputError
+from taxosphere.taxonomy.formats.rdf_terms import oxigraph
+from taxosphere.taxonomy.formats.streams import bare_suffix, open_binary_to_write, open_bytes
+
+SYNTAX_OF_SUFFIX = {
+    ".ttl": "TURTLE",
+    ".turtle": "TURTLE",
+    ".nt": "N_TRIPLES",
+    ".jsonld": "JSON_LD",
+    ".rdf": "RDF_XML",
+    ".owl": "RDF_XML",
+    ".skos": "RDF_XML",
+    ".xml": "RDF_XML",
+}
+_POSITION = re.compile(r"^Parser error at line \d+ [^:]*: |\s*\([^()]*line \d+\)$")
+_NOT_IN_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def parse(path: Path, prefixes: dict[str, str]) -> Iterator[tuple[Any, str, Any]]:
+    """Subject, predicate address, object. Anonymous nodes get the same labels in every run; fills `prefixes`."""
+    ox = oxigraph()
+    labels: dict[str, Any] = {}
+
+    def steady(node: Any) -> Any:
+        if isinstance(node, ox.BlankNode):
+            return labels.setdefault(node.value, ox.BlankNode(f"b{len(labels)}"))
+        return node
+
+    with open_bytes(path) as handle:
+        try:
+            parser = ox.parse(handle, format=_syntax(path, handle))
+            for quad in parser:
+                yield steady(quad.subject), quad.predicate.value, steady(quad.object)
+            prefixes.update(parser.prefixes)
+        except (SyntaxError, ValueError) as error:
+            message = _POSITION.sub("", str(error.args[0] if error.args else error))
+            line = getattr(error, "lineno", None)
+            raise InputError(f"RDF syntax error: {message}", path=path, line=line) from None
+
+
+def _syntax(path: Path, handle: IO[bytes]) -> Any:
+    """By suffix; where RDF/XML is usual, Turtle is recognised by its first character."""
+    ox = oxigraph()
+    name = SYNTAX_OF_SUFFIX.get(bare_suffix(path), "JSON_LD")
+    head = handle.peek(4096).lstrip()  # type: ignore[attr-defined]
+    if head.startswith((b"Prefix(", b"Ontology(")):
+        raise InputError("is OWL in functional syntax; save it as RDF/XML or Turtle", path=path, line=1)
+    if name == "RDF_XML" and head[:1] != b"<":
+        name = "TURTLE"
+    return getattr(ox.RdfFormat, name)
+
+
+def serialize(path: Path, triples: Iterable[tuple[Any, str, Any]], prefixes: Mapping[str, str]) -> None:
+    ox = oxigraph()
+    name = SYNTAX_OF_SUFFIX.get(bare_suffix(path), "JSON_LD")
+    checked = _fit_for_xml(path, triples) if name == "RDF_XML" else triples
+    statements = (ox.Triple(subject, ox.NamedNode(predicate), value) for subject, predicate, value in checked)
+    with open_binary_to_write(path) as handle:
+        ox.serialize(statements, handle, getattr(ox.RdfFormat, name), prefixes=dict(prefixes))
+        handle.write(b"\n" if name == "RDF_XML" else b"")
+
+
+def _fit_for_xml(path: Path, triples: Iterable[tuple[Any, str, Any]]) -> Iterator[tuple[Any, str, Any]]:
+    for triple in triples:
+        odd = _NOT_IN_XML.search(str(getattr(triple[2], "value", "")))
+        if odd:
+            message = f"XML cannot hold the control character {odd[0]!a}; write Turtle or N-Triples instead"
+            raise InputError(message, path=path)
+        yield triple

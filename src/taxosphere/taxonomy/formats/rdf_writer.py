@@ -1,0 +1,94 @@
+"""From concepts to statements, the understood ones first, then everything the source said besides."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from taxosphere.taxonomy.concept import Concept
+from taxosphere.taxonomy.formats import rdf_terms as rt
+from taxosphere.taxonomy.formats.rdf_syntax import serialize
+from taxosphere.taxonomy.graph import Taxonomy
+
+Triple = tuple[Any, str, Any]
+
+
+def write(taxonomy: Taxonomy, path: Path) -> None:
+    kept = taxonomy.meta.get("rdf", {})
+    writer = _Writer(taxonomy, rt.VOCABULARIES[_vocabulary(path, kept.get("vocabulary"))], kept)
+    prefixes = kept.get("prefixes") or rt.PREFIXES
+    serialize(path, writer.triples(), prefixes)
+
+
+def _vocabulary(path: Path, source: str | None) -> str:
+    """`.owl` and `.skos` anywhere in the name decide; else the words of the source; else SKOS."""
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    for name in rt.VOCABULARIES:
+        if f".{name}" in suffixes:
+            return name
+    return source if source in rt.VOCABULARIES else "skos"
+
+
+class _Writer:
+    def __init__(self, taxonomy: Taxonomy, words: rt.Vocabulary, kept: Any) -> None:
+        self.taxonomy = taxonomy
+        self.words = words
+        self.kept = kept
+        self.ox = rt.oxigraph()
+        self.language = kept.get("language") or None
+        self.nodes = [self.ox.NamedNode(rt.iri_of(id)) for id in taxonomy.ids]
+        # Without any other definition in the file, a reader takes comments for definitions.
+        self.defined_by_comments = bool(kept.get("comments"))
+        self.definitions = (rt.COMMENT,) if self.defined_by_comments else rt.DEFINITIONS
+        self.comments = self.defined_by_comments or any(taxonomy.descriptions)
+
+    def triples(self) -> Iterator[Triple]:
+        for position, concept in enumerate(self.taxonomy.concepts()):
+            for predicate, value in self._about(concept, position):
+                yield self.nodes[position], predicate, value
+        yield from self._others()
+
+    def _others(self) -> Iterator[Triple]:
+        lines = "\n".join(self.kept.get("statements", ()))
+        for quad in self.ox.parse(lines, format=self.ox.RdfFormat.N_TRIPLES) if lines else ():
+            yield quad.subject, quad.predicate.value, quad.object
+
+    def _about(self, concept: Concept, position: int) -> Iterator[tuple[str, Any]]:
+        extras = [self._statement(key, value) for key, value in concept.extras]
+        yield rt.TYPE, self.ox.NamedNode(self.words.type)
+        if rt.is_obo_id(concept.id):
+            yield rt.OBO_ID, self.ox.Literal(concept.id)
+        if not _said(extras, rt.NAMES, concept.name):
+            yield self.words.name, self._text(concept.name)
+        if concept.description and not _said(extras, self.definitions, concept.description):
+            yield rt.COMMENT if self.defined_by_comments else self.words.definition, self._text(concept.description)
+        yield from self._synonyms(concept, extras)
+        for parent in self.taxonomy.parent_csr.row(position).tolist():
+            yield self.words.parent, self.nodes[parent]
+        if self.kept.get("narrower") and self.words.parent == rt.BROADER:
+            for child in self.taxonomy.child_csr.row(position).tolist():
+                yield rt.NARROWER, self.nodes[child]
+        for image in concept.images:
+            yield rt.DEPICTION, self.ox.NamedNode(image) if rt.is_address(image) else self.ox.Literal(image)
+        yield from (statement for statement in extras if statement[0] not in rt.SYNONYMS)
+
+    def _statement(self, key: str, value: str) -> tuple[str, Any]:
+        if key == "comment" and not self.comments:
+            return rt.extra_statement(key, value)
+        return rt.pair_to_statement(key, value)
+
+    def _synonyms(self, concept: Concept, extras: list[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
+        spelled: dict[str, list[tuple[str, Any]]] = {}
+        for predicate, value in extras:
+            if predicate in rt.SYNONYMS:
+                spelled.setdefault(value.value, []).append((predicate, value))
+        for text in dict.fromkeys(concept.synonyms):
+            yield from spelled.get(text, ((self.words.synonym, self._text(text)),))
+
+    def _text(self, text: str) -> Any:
+        return self.ox.Literal(text, language=self.language) if self.language else self.ox.Literal(text)
+
+
+def _said(statements: list[tuple[str, Any]], predicates: tuple[str, ...], text: str) -> bool:
+    return any(predicate in predicates and value.value == text for predicate, value in statements)

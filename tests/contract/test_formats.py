@@ -1,0 +1,223 @@
+"""One suite over every format: what goes in comes out, and what is wrong is said with its file."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from taxosphere import Concept, Taxonomy
+from taxosphere.errors import InputError
+from taxosphere.taxonomy import formats
+
+pytest.importorskip("pyoxigraph")
+
+# format → names to write to; one per spelling the format has
+WRITTEN = {
+    "native": ["x"],
+    "edges": ["x.tsv", "x.csv"],
+    "obo": ["x.obo"],
+    "rdf": ["x.ttl", "x.nt", "x.rdf", "x.jsonld", "x.owl", "x.owl.ttl", "x.skos.nt"],
+    "json": ["x.json"],
+    "jsonl": ["x.jsonl"],
+}
+CLASSES = "Class ID,Preferred Label,Synonyms,Definitions,Obsolete,Parents\n"
+READ_ONLY = {
+    "class table": ("x.csv", CLASSES + 'a,animal,beast|brute,,false,\nb,"bird, fowl",,flies,FALSE,a\n'),
+    "semeval": ("x.taxo", "1\tbird\tanimal\n"),
+}
+NAMES = [name for names in WRITTEN.values() for name in names]
+
+
+def test_every_format_has_a_case() -> None:
+    assert {*WRITTEN, *READ_ONLY} == set(formats.FORMATS)
+    assert all(formats.FORMATS[name].write for name in WRITTEN)
+    assert not any(formats.FORMATS[name].write for name in READ_ONLY)
+    spellings = {suffix for form in formats.FORMATS.values() for suffix in form.suffixes}
+    tried = {Path(name).suffix for name in NAMES} | {".taxo"}
+    assert spellings - tried <= {".terms", ".turtle", ".skos", ".xml", ".ndjson"}  # other names of those tried
+
+
+def content(taxonomy: Taxonomy) -> tuple[object, ...]:
+    """Everything but order: concepts with synonyms and extras as sets, and the edges."""
+    concepts = {
+        c.id: (c.name, c.description, frozenset(c.synonyms), frozenset(c.images), tuple(sorted(c.extras)))
+        for c in taxonomy.concepts()
+    }
+    assert len(concepts) == len(taxonomy)
+    return concepts, set(taxonomy.edges())
+
+
+def round_trip(taxonomy: Taxonomy, path: Path) -> Taxonomy:
+    taxonomy.write(path)
+    again = Taxonomy.read(path)
+    assert not [problem for problem in again.reading if problem.fatal]
+    return again
+
+
+def make(*concepts: Concept, edges: list[tuple[str, str]] | None = None) -> Taxonomy:
+    return Taxonomy.from_concepts(concepts, edges or [])
+
+
+CASES: dict[str, Taxonomy] = {
+    "tree": Taxonomy.from_edges([("a", "b"), ("a", "c"), ("c", "d")]),
+    "one concept": make(Concept("only", "only")),
+    "two parents": Taxonomy.from_edges([("a", "b"), ("a", "c"), ("b", "d"), ("c", "d"), ("a", "d")]),
+    "several roots and isolated concepts": Taxonomy.from_edges(
+        [("a", "b"), ("x", "y")], names={"lonely": "lonely", "alone": "all alone"}
+    ),
+    "same names under different ids": make(
+        Concept("1", "bank", "of a river"),
+        Concept("2", "bank", "for money"),
+        Concept("3", "bank"),
+        Concept("bank", "bank"),
+        edges=[("1", "3"), ("2", "3"), ("3", "bank")],
+    ),
+    "ids of all kinds": make(
+        Concept("GO:0008150", "biological process"),
+        Concept("http://edamontology.org/data_0005", "resource type"),
+        Concept("http://not an address/", "spaces"),
+        Concept("urn:taxosphere:id:x", "our own prefix"),
+        Concept("a:b:c", "colons"),
+        Concept("100 % é/#?", "odd characters"),
+        Concept("!{}[]\"'\\", "all the brackets"),
+        Concept("_:b0", "not anonymous"),
+        edges=[("GO:0008150", "a:b:c"), ("a:b:c", "100 % é/#?"), ("http://not an address/", "!{}[]\"'\\")],
+    ),
+    "unicode": make(
+        Concept("é", "Ünïcödé ✓", "日本語の説明 😀 a\u0301", ("Ω", "עברית", "no\u00a0break\u00a0")),
+        Concept("n", "\u00a0no-break spaces\u00a0", "\u2028line\u2029paragraph\u0085next"),
+    ),
+    "quotes and brackets": make(
+        Concept(
+            "1", 'the "quoted" name', "a 'definition' with \"quotes\", commas; {braces} [brackets] ! and <tags> & more"
+        ),
+        Concept("2", '5" disk', '"', ('"', "a\\", "\\n", "|", "a|b", "{x}", "! y"), ("p|q.png", "http://x.y/z.png")),
+        Concept("3", '"', "\\"),
+        Concept("4", "name ! not a comment", "ends with a backslash \\"),
+        Concept("5", "[Term]", "id: 6"),
+        Concept("6", "parent\tchild", "#not a comment"),
+        edges=[("1", "2"), ("2", "3")],
+    ),
+    "tabs and line breaks": make(
+        Concept("1", "tab\there", "line\nbreak and\ttab", ("syn\nonym", "ta\tb")),
+        Concept("2", "new\nline", "\n\nx\n"),
+        Concept("3", " spaces around ", "  two  "),
+        edges=[("1", "2"), ("2", "3")],
+    ),
+    "empty and full texts": make(
+        Concept("1", "x", ""),
+        Concept("2", "y", "z" * 50_000, tuple(f"synonym {i}" for i in range(300))),
+        Concept("3", "z", "", ("", "not empty")),
+        edges=[("1", "2")],
+    ),
+    "extras": make(
+        Concept(
+            "1", "x", "d", (), ("a.png",), (("xref", "X:1"), ("xref", "X:2"), ("rank", "genus"), ("split", "train"))
+        ),
+        Concept("2", "y", "", ("s",), (), (("comment", "two\nlines"), ("http://x.y/p", "<http://x.y/z>"), ("n", "5"))),
+        Concept(
+            "3", "z", "", (), (), (("name", "odd"), ("id", "odd"), ("children", "[]"), ("k k", '"5"'), ("parents", "x"))
+        ),
+        Concept(
+            "4", "w", "", ("s",), (), (("synonym", '"s" EXACT []'), ("is_obsolete", "false"), ("xref", "free text"))
+        ),
+        edges=[("1", "2")],
+    ),
+    "a cycle": Taxonomy.from_edges([("a", "b"), ("b", "c"), ("c", "a"), ("c", "d")]),
+    "a long chain": Taxonomy.from_edges([(f"n{i}", f"n{i + 1}") for i in range(1500)]),
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("case", CASES)
+def test_a_round_trip_loses_nothing(case: str, name: str, tmp_path: Path) -> None:
+    again = round_trip(CASES[case], tmp_path / name)
+    assert content(again) == content(CASES[case])
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("case", ["two parents", "extras", "unicode"])
+def test_writing_is_deterministic_and_settles(case: str, name: str, tmp_path: Path) -> None:
+    """Two writes give the same bytes, and so does writing what was read."""
+
+    def written(taxonomy: Taxonomy, folder: str) -> dict[str, bytes]:
+        (tmp_path / folder).mkdir()
+        path = tmp_path / folder / name
+        taxonomy.write(path)
+        files = sorted(path.iterdir()) if path.is_dir() else [path]
+        return {file.name: file.read_bytes() for file in files}
+
+    first = written(CASES[case], "1")
+    assert written(CASES[case], "2") == first
+    again = Taxonomy.read(tmp_path / "1" / name)
+    assert written(Taxonomy.read(tmp_path / "1" / name), "3") == written(again, "4")
+    assert content(Taxonomy.read(tmp_path / "3" / name)) == content(CASES[case])
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "x"])
+def test_gzip_in_and_out(name: str, tmp_path: Path, animals: Taxonomy) -> None:
+    animals.write(tmp_path / name)
+    (tmp_path / "packed").mkdir()
+    packed = tmp_path / "packed" / f"{name}.gz"
+    packed.write_bytes(gzip.compress((tmp_path / name).read_bytes()))
+    assert content(Taxonomy.read(packed)) == content(animals)
+    assert content(round_trip(animals, tmp_path / f"out.{name}.gz")) == content(animals)
+
+
+@pytest.mark.parametrize("name", ["x.tsv", "x.csv", "x.obo", "x.ttl", "x.json", "x.jsonl", "x.rdf"])
+def test_byte_order_mark_and_windows_line_ends_are_accepted(name: str, tmp_path: Path, animals: Taxonomy) -> None:
+    animals.write(tmp_path / name)
+    text = (tmp_path / name).read_bytes().replace(b"\n", b"\r\n")
+    (tmp_path / name).write_bytes(b"\xef\xbb\xbf" + text)
+    assert content(Taxonomy.read(tmp_path / name)) == content(animals)
+
+
+@pytest.mark.parametrize("form", READ_ONLY)
+def test_formats_without_a_writer_are_read(form: str, tmp_path: Path) -> None:
+    name, text = READ_ONLY[form]
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    taxonomy = Taxonomy.read(tmp_path / name)
+    assert len(taxonomy) == 2
+    assert len(taxonomy.edge_array) == 1
+    assert formats.recognise(tmp_path / name).name == form
+
+
+def test_a_format_without_a_writer_says_so(tmp_path: Path, animals: Taxonomy) -> None:
+    with pytest.raises(InputError, match="read but not written"):
+        animals.write(tmp_path / "x.taxo")
+
+
+texts = st.text(st.characters(exclude_categories=("Cs", "Cc"), include_characters="\t\n"), max_size=12)
+names = texts.filter(lambda text: bool(text.strip()))
+extras = st.lists(st.tuples(st.sampled_from(["xref", "k", "K", "comment", "http://x.y/p", "é é"]), names), max_size=2)
+
+
+@st.composite
+def taxonomies(draw: Callable[..., object]) -> Taxonomy:
+    ids = draw(st.lists(names, min_size=1, max_size=5, unique=True))
+    concepts = [
+        Concept(
+            id,
+            draw(st.one_of(st.just(id), names)),
+            draw(texts).strip(),
+            tuple(draw(st.lists(texts, max_size=2, unique=True))),
+            tuple(draw(st.lists(names, max_size=1))),
+            tuple(draw(extras)),
+        )
+        for id in ids
+    ]
+    pairs = st.tuples(st.sampled_from(ids), st.sampled_from(ids)).filter(lambda pair: pair[0] != pair[1])
+    edges = draw(st.lists(pairs, max_size=6)) if len(ids) > 1 else []
+    return Taxonomy.from_concepts(concepts, edges)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(taxonomy=taxonomies())
+def test_any_text_survives(name: str, taxonomy: Taxonomy, tmp_path: Path) -> None:
+    assert content(round_trip(taxonomy, tmp_path / name)) == content(taxonomy)
