@@ -311,8 +311,9 @@ class Taxonomy:
         new = list(concepts)
         position = dict(self._positions)
         for concept in new:
-            if position.setdefault(concept.id, len(position)) != len(position) - 1:
+            if concept.id in position:
                 raise InputError(f"two concepts share the id '{concept.id}'")
+            position[concept.id] = len(position)
         try:
             pairs = [(position[parent], position[child]) for parent, child in edges]
         except KeyError as error:

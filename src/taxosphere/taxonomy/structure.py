@@ -35,10 +35,11 @@ class Csr(NamedTuple):
 
     def expand(self, rows: NDArray[np.integer]) -> tuple[Longs, Ints]:
         """Neighbours of many rows at once: (which of ``rows``, neighbour), in row order."""
-        counts = self.indptr[rows + 1] - self.indptr[rows]
+        starts = self.indptr[rows]
+        counts = self.indptr[rows + 1] - starts
         owner = np.repeat(np.arange(len(rows)), counts)
-        offset = np.arange(len(owner)) - np.repeat(np.cumsum(counts) - counts, counts)
-        return owner, self.indices[self.indptr[rows][owner] + offset]
+        shift = np.repeat(starts - np.cumsum(counts) + counts, counts)
+        return owner, self.indices[np.arange(len(owner)) + shift]
 
 
 def compress(size: int, rows: NDArray[np.integer], values: NDArray[np.integer]) -> Csr:
