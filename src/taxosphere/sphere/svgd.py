@@ -30,12 +30,14 @@ def field(
     kappa_repel: float = 2.0,
     kappa_align: float = 1.0,
     variant: Variant = "corrected",
+    pole_clip: float | None = None,
 ) -> Tensor:
     """Tangent vectors, one per row of z; mu holds the anchors (mu = z anchors every particle to itself).
 
     Kernels: `vmf` exp(κ_repel (z'·z − 1)), `imq` (1 + κ_repel ‖z'−z‖²)^−½, `rbf` exp(−‖z'−z‖²/h) with the median
     bandwidth h, for which κ_repel is only on or off; `vmf+score` is the vmf kernel, and the only one with the
-    structural (pole) part of the score. κ_repel = 0 removes the kernel gradient, κ_align = 0 the anchors.
+    structural (pole) part of the score, never larger than pole_clip. κ_repel = 0 removes the kernel gradient,
+    κ_align = 0 the anchors.
 
     The variants differ in the kernel gradient. `paper` takes it in the ambient space, `corrected` in the tangent
     space at z_j, where particle j lives. Two facts about `paper`:
@@ -53,7 +55,7 @@ def field(
     gradient = along_j if variant == "paper" else -along_i * cosine
     score = kappa_align * mu
     if kernel == "vmf+score":
-        score = score + _structural_score(z, POLE_CLIP[variant])
+        score = score + _structural_score(z, POLE_CLIP[variant] if pole_clip is None else pole_clip)
     phi = k @ score
     if kappa_repel > 0:
         phi = phi + gradient @ z
