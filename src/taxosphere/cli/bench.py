@@ -35,6 +35,7 @@ def bench(
     workers: int = typer.Option(0, min=0, help="Processes; default: one per core, at most four."),
     redo: bool = typer.Option(False, help="Run these cells again even where they are finished."),
     data: str | None = typer.Option(None, help="Folder where benchmark names are looked up."),
+    tensorboard: Path | None = typer.Option(None, help="Also write loss curves and metrics for TensorBoard here."),
     json: bool = typer.Option(False, "--json", help="Print all records as one JSON document."),
 ) -> None:
     """Compare methods over taxonomies: data sets × methods × random states.
@@ -52,6 +53,10 @@ def bench(
     with steps() as report:
         failures = benches.bench(todo, out, workers=workers or None, redo=redo, progress=report)
     lines = write(out, setup)
+    if tensorboard:
+        from taxosphere.evaluation.tensorboard import export
+
+        output.say(f"{export(out / 'runs', tensorboard)} runs written to {tensorboard}")
     output.document(lines) if json else show(lines)
     if failures:
         for failure in failures:
