@@ -84,8 +84,17 @@ def test_twelve_concepts_worked_out_on_paper(pantry: Path, capsys: pytest.Captur
 def test_the_references_stand_beside_a_model(pantry: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(command(pantry, "--split", "leaves", "--runs", "2", "--without-descriptions")) == 0
     printed = capsys.readouterr().out
-    assert "pantry, leaves split: 1 queries, 11 candidates, 2 runs" in printed
+    assert "pantry, leaves split; queries: 1, candidates: 11, runs: 2" in printed
     assert all(name in printed for name in methods.REFERENCES)
+
+
+def test_each_run_leaves_its_record(pantry: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert main(command(pantry, "--runs", "2", "--seed", "4", "--out", str(tmp_path / "kept"))) == 0
+    files = sorted(path.relative_to(tmp_path / "kept").as_posix() for path in tmp_path.glob("kept/**/record.json"))
+    assert files == [f"pantry/encoder-cosine/seed-{seed}/record.json" for seed in (4, 5)]
+    entry = json.loads((tmp_path / "kept" / files[0]).read_text())
+    assert entry["metrics"]["mrr"] == pytest.approx(200 / 3)
+    assert entry["ranks"] == [1.0, 2.0, 2.0]
 
 
 def test_a_cycle_is_refused_with_one_line(pantry: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,9 +14,8 @@ from taxosphere.evaluation.protocol import Plan
 @pytest.fixture
 def line(animals: Taxonomy, letters: object) -> records.Record:
     part = protocol.cut(animals, None, Plan("leaves"), 0)
-    method = methods.create("tfidf")
-    run = protocol.run(method, part, letters, 3)
-    return records.record("zoo", "tfidf", method, "leaves", run, part.seed, ["a → b: dropped"])
+    run = protocol.run(methods.create("tfidf"), part, letters, 3)
+    return records.record("zoo", "tfidf", "leaves", run, ["a → b: dropped"])
 
 
 def test_a_record_is_json_and_says_what_ran(line: records.Record) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from pathlib import Path
 
 import typer
 
@@ -11,7 +12,7 @@ from taxosphere.cli import output
 from taxosphere.cli.options import COLUMNS, column_order
 from taxosphere.cli.progress import steps
 from taxosphere.cli.settings import parse
-from taxosphere.evaluation import datasets, protocol
+from taxosphere.evaluation import datasets, protocol, records
 
 HEADERS = {
     "hit@1": "H@1",
@@ -51,6 +52,7 @@ def evaluate(
     repair: bool = typer.Option(False, help="Break cycles instead of refusing them."),
     data: str | None = typer.Option(None, help="Folder where benchmark names are looked up."),
     columns: str = COLUMNS,
+    out: Path | None = typer.Option(None, help="Keep settings, seed hash, metrics and loss curves of each run here."),
     json: bool = typer.Option(False, "--json", help="Print one JSON document."),
 ) -> None:
     """Measure a method on a taxonomy by hiding concepts and asking where they belong.
@@ -74,6 +76,9 @@ def evaluate(
         result = protocol.evaluate(
             tree, method, plan, encoder=text.load(encoder), parts=parts, dataset=source.name, progress=report
         )
+    if out:
+        for run in result.runs:
+            records.folder(out, records.record(source.name, method, plan.split, run, repairs))
     output.document(result.document()) if json else show(result)
 
 
@@ -81,8 +86,8 @@ def show(result: protocol.Result) -> None:
     document = result.document()
     rows = {result.method: document["metrics"]} | document["references"]
     title = (
-        f"{result.dataset}, {document['split']} split: {document['queries']:,} queries, "
-        f"{document['candidates']:,} candidates, {document['runs']} runs"
+        f"{result.dataset}, {document['split']} split; queries: {document['queries']:,}, "
+        f"candidates: {document['candidates']:,}, runs: {document['runs']}"
     )
     output.table(
         ["method", *HEADERS.values()],

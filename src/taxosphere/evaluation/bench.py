@@ -222,7 +222,7 @@ def _work(cell: Cell) -> Record:
     method = methods.create(cell.method, dict(cell.settings))
     run = protocol.run(method, part, _encoder(cell.setup.encoder), cell.seed)
     name = cell.label or cell.method
-    line = records.record(cell.dataset.name, name, method, plan.split, run, part.seed, repairs)
+    line = records.record(cell.dataset.name, name, plan.split, run, repairs)
     if cell.probe:
         module, _, function = cell.probe.partition(":")
         line["probe"] = getattr(import_module(module), function)(method, part)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from taxosphere import methods
+from taxosphere import artifact, methods
 from taxosphere.errors import InputError
 from taxosphere.evaluation import metrics
 from taxosphere.evaluation.metrics import Outcome
@@ -60,6 +60,8 @@ class Run:
     outcome: Outcome
     fit_seconds: float
     query_seconds: float
+    seed_hash: str = ""
+    config: Mapping[str, Any] = field(default_factory=dict)
     history: Mapping[str, Sequence[float]] = field(default_factory=dict)
 
     @property
@@ -171,8 +173,20 @@ def run(method: Method, part: Split, encoder: TextEncoder, random_state: int) ->
         metrics.join(outcomes),
         fitted - start,
         spent / max(1, len(part.queries)),
+        artifact.seed_hash(part.seed),
+        configuration(method),
         getattr(method, "history", {}),
     )
+
+
+def configuration(method: Method) -> dict[str, Any]:
+    """The settings a method ran with, where it keeps them as a pydantic model."""
+    for name in ("config", "settings"):
+        dump = getattr(getattr(method, name, None), "model_dump", None)
+        if dump is not None:
+            settings: dict[str, Any] = dump(mode="json")
+            return settings
+    return {}
 
 
 def evaluate(

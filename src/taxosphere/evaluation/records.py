@@ -12,16 +12,12 @@ from taxosphere import artifact, atomic
 from taxosphere.errors import InputError
 from taxosphere.evaluation import metrics
 from taxosphere.evaluation.protocol import Run
-from taxosphere.methods import Method
-from taxosphere.taxonomy import Taxonomy
 
 Record = dict[str, Any]
 Key = tuple[str, str, int]  # dataset, method, random state
 
 
-def record(
-    dataset: str, name: str, method: Method, split: str, run: Run, seed: Taxonomy, repairs: Sequence[str] = ()
-) -> Record:
+def record(dataset: str, name: str, split: str, run: Run, repairs: Sequence[str] = ()) -> Record:
     """Everything about one run that a table, a test of significance or a doubting reader may want."""
     return {
         "dataset": dataset,
@@ -34,22 +30,12 @@ def record(
         "metrics": metrics.summary(run.outcome) | metrics.variants(run.outcome),
         "seconds": {"fit": run.fit_seconds, "per_query": run.query_seconds},
         "ranks": run.outcome.best.tolist(),
-        "config": configuration(method),
-        "seed_hash": artifact.seed_hash(seed),
+        "config": dict(run.config),
+        "seed_hash": run.seed_hash,
         "versions": artifact.versions(),
         "repairs": list(repairs),
         "history": {name: list(map(float, values)) for name, values in run.history.items()},
     }
-
-
-def configuration(method: Method) -> dict[str, Any]:
-    """The settings a method ran with, where it keeps them as a pydantic model."""
-    for name in ("config", "settings"):
-        dump = getattr(getattr(method, name, None), "model_dump", None)
-        if dump is not None:
-            settings: dict[str, Any] = dump(mode="json")
-            return settings
-    return {}
 
 
 def key(line: Mapping[str, Any]) -> Key:
