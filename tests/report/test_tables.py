@@ -102,3 +102,10 @@ def test_amounts_are_as_precise_as_they_are_useful() -> None:
     assert tables.amount("mr", 1234.56, 20.2) == "1235 ± 20"
     assert tables.amount("mr", 12.34) == "12.3"
     assert tables.amount("mrr", 50.0, 0.04) == "50.0 ± 0.0"
+
+
+def test_the_headline_stands_beside_the_paper() -> None:
+    text = tables.headline(records())
+    assert text.splitlines()[2] == (
+        "| semeval_env | 75.0 ± 35.4 | 75.0 ± 35.4 | 1.2 ± 0.4 | 87.5 ± 17.7 | 47.6 | 82.7 | 6.5 | 60.4 | 2 |"
+    )

@@ -150,6 +150,24 @@ def _printed_z(dataset: str) -> str:
     return f"the paper prints z = {z:g} and p = {p:g}; that z means p = {significance.two_sided(z):.2g}"
 
 
+def headline(records: Sequence[Record], method: str = "polaris") -> str:
+    """One method on every data set beside what the paper prints for its own, for the front page."""
+    columns = ("hit@1", "hit@5", "mr", "mrr")
+    header = ("data set", *(SHORT[column] for column in columns), *(f"{SHORT[c]} (paper)" for c in columns), "runs")
+    lines = [_line(header), _line(["---"] + ["--:"] * (len(header) - 1))]
+    mine = [record for record in records if record["method"] == method]
+    for dataset in sorted({record["dataset"] for record in mine}):
+        runs = [record for record in mine if record["dataset"] == dataset]
+        spread = protocol.spread([run["metrics"] for run in runs])
+        printed = paper_numbers.printed(dataset, method)
+        # Where each query has one gold parent, the paper's recall is a hit rate.
+        theirs = [printed.get(c) or printed.get(c.replace("hit", "recall")) for c in columns]
+        ours = [amount(column, **spread[column]) for column in columns]
+        texts = [amount(column, pair[0]) if pair else "" for column, pair in zip(columns, theirs)]
+        lines.append(_line((dataset, *ours, *texts, len(runs))))
+    return "\n".join(lines) + "\n"
+
+
 def time_table(records: Sequence[Record]) -> Table:
     """Mean seconds to fit and milliseconds per query; they depend on the machine and what else it did."""
     rows = []

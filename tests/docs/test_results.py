@@ -1,0 +1,47 @@
+"""Numbers in the documents are those of the committed runs: every table can be drawn again from its records."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from taxosphere.evaluation import records, studies
+from taxosphere.evaluation.studies.frame import Findings
+from taxosphere.report import studies as study_report
+from taxosphere.report import tables
+
+ROOT = Path(__file__).resolve().parents[2]
+RESULTS = ROOT / "docs" / "results"
+
+
+def folders(pattern: str) -> list[Path]:
+    return sorted(file.parent for file in RESULTS.glob(pattern))
+
+
+@pytest.mark.parametrize("folder", folders("bench*/runs.jsonl"), ids=lambda folder: folder.name)
+def test_bench_tables_follow_from_their_runs(folder: Path) -> None:
+    lines = sorted(records.read(folder / "runs.jsonl"), key=records.key)
+    drawn = tables.markdown(tables.bench_tables(lines) + tables.significance_tables(lines))
+    assert (folder / "tables.md").read_text(encoding="utf-8") == drawn
+
+
+@pytest.mark.parametrize("folder", folders("studies/*/runs.jsonl"), ids=lambda folder: folder.name)
+def test_study_tables_follow_from_their_runs(folder: Path) -> None:
+    study = studies.get(folder.name)
+    findings = Findings(study, records.read(folder / "runs.jsonl"))
+    drawn = study_report.study_markdown(findings, study.verdict(findings))
+    assert (folder / "study.md").read_text(encoding="utf-8") == drawn
+
+
+HEADLINE = re.compile(r"<!-- headline (\S+) (\S+) -->\n(.*?)<!-- end -->", re.DOTALL)
+
+
+@pytest.mark.parametrize(
+    "page", [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))], ids=lambda page: page.name
+)
+def test_headlines_quote_the_committed_runs(page: Path) -> None:
+    """``<!-- headline docs/results/bench polaris -->``, the table, ``<!-- end -->``."""
+    for folder, method, quoted in HEADLINE.findall(page.read_text(encoding="utf-8")):
+        assert quoted.strip() == tables.headline(records.read(ROOT / folder / "runs.jsonl"), method).strip()
