@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from taxosphere import atomic
+from taxosphere.errors import InputError
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(entry.name for entry in folder.iterdir())
+
+
+def interrupt_after(written: int) -> None:
+    assert written
+    raise KeyboardInterrupt
+
+
+def test_a_file_appears_when_the_block_ends(tmp_path: Path) -> None:
+    target = tmp_path / "a.txt"
+    with atomic.file(target) as part:
+        part.write_text("new", encoding="utf-8")
+        assert not target.exists()
+        assert part.parent == tmp_path
+    assert target.read_text(encoding="utf-8") == "new"
+    assert names(tmp_path) == ["a.txt"]
+
+
+def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
+    target = tmp_path / "a.txt"
+    target.write_text("old", encoding="utf-8")
+    with pytest.raises(KeyboardInterrupt), atomic.file(target) as part:
+        interrupt_after(part.write_text("half", encoding="utf-8"))
+    assert target.read_text(encoding="utf-8") == "old"
+    assert names(tmp_path) == ["a.txt"]
+
+
+def test_a_folder_replaces_the_old_one_as_a_whole(tmp_path: Path) -> None:
+    target = tmp_path / "model"
+    target.mkdir()
+    (target / "stale").touch()
+    with atomic.folder(target) as part:
+        (part / "fresh").touch()
+        assert names(target) == ["stale"]
+    assert names(target) == ["fresh"]
+    assert names(tmp_path) == ["model"]
+
+
+def test_a_failure_leaves_the_old_folder_and_nothing_else(tmp_path: Path) -> None:
+    target = tmp_path / "model"
+    target.mkdir()
+    (target / "stale").touch()
+    with pytest.raises(KeyboardInterrupt), atomic.folder(target) as part:
+        interrupt_after((part / "fresh").write_text("half", encoding="utf-8"))
+    assert names(target) == ["stale"]
+    assert names(tmp_path) == ["model"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX systems")
+def test_permissions_follow_the_umask(tmp_path: Path) -> None:
+    before = os.umask(0o027)
+    try:
+        with atomic.file(tmp_path / "a.txt"):
+            pass
+        with atomic.folder(tmp_path / "model"):
+            pass
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "a.txt").stat().st_mode) == 0o640
+    assert stat.S_IMODE((tmp_path / "model").stat().st_mode) == 0o750
+
+
+@pytest.mark.parametrize("maker", [atomic.file, atomic.folder])
+def test_a_missing_parent_folder_is_the_users_to_make(tmp_path: Path, maker) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(InputError, match="folder does not exist"), maker(tmp_path / "no" / "a"):
+        pass
+    assert names(tmp_path) == []
+
+
+def test_a_relative_path_lands_in_the_working_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with atomic.file("a.txt") as part:
+        part.write_text("x", encoding="utf-8")
+    assert names(tmp_path) == ["a.txt"]
