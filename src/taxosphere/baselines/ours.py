@@ -1,0 +1,122 @@
+"""The plain model as a compared system: concepts on the sphere, ranked by cosine behind the orbital gate.
+
+No ranker reads it, so this is what the paper's own ablations vary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from taxosphere.errors import InputError
+from taxosphere.model import presets
+from taxosphere.model.checkpoint import Epoch
+from taxosphere.model.config import PolarisConfig
+from taxosphere.model.selection import carve
+from taxosphere.model.training import TrainedHead, train_head
+from taxosphere.model.validation import Validation
+from taxosphere.orbit import gate
+from taxosphere.taxonomy import Concept, Taxonomy
+from taxosphere.taxonomy.split import Split
+
+if TYPE_CHECKING:
+    from taxosphere.encoders.text import TextEncoder
+
+PRESETS = (*presets.NAMES, "column", "paper")
+
+
+class Configured:
+    """Settings are ``section.key`` of the config, and ``preset``: 'auto', a data set of the paper's table, 'column' for
+    the column whose data set is nearest in size, or 'paper' for that column with every formula as printed."""
+
+    preset: ClassVar[str] = "auto"
+
+    def __init__(self, settings: Mapping[str, Any] | None = None) -> None:
+        wanted = dict(settings or {})
+        self._preset = str(wanted.pop("preset", self.preset))
+        if self._preset not in PRESETS:
+            raise InputError(f"there is no preset '{self._preset}'; known: {', '.join(PRESETS)}")
+        self._changes = [f"{key}={value}" for key, value in wanted.items()]
+        PolarisConfig().with_overrides(self._changes)  # a misspelt setting is better refused before any work
+        self.config: PolarisConfig | None = None
+
+    def configure(self, seed: Taxonomy) -> PolarisConfig:
+        nearest = presets.nearest(seed)
+        if self._preset == "paper":
+            config = presets.paper(nearest)
+        else:
+            config = presets.preset(nearest if self._preset == "column" else self._preset, seed)
+        self.config = config.with_overrides(self._changes)
+        return self.config
+
+
+class Cosine(Configured):
+    """The hybrid gate orders accepted candidates before the others and loses none."""
+
+    def fit(self, seed: Taxonomy, *, encoder: TextEncoder, random_state: int) -> Self:
+        """Find epochs and γ with some leaves of the seed hidden, then train that long on all of it."""
+        config = self.configure(seed)
+        if config.training.fine_tune:
+            raise InputError("this method keeps the encoder frozen; leave training.fine_tune out")
+        vectors = torch.from_numpy(encoder.encode([concept.text for concept in seed.concepts()]))
+        split = carve(seed, config.training.validation, random_state)
+        epochs, gamma = None, gate.GAMMAS[0]
+        if split is not None:
+            trial, gamma = _trial(seed, split, vectors, config, random_state)
+            epochs, self.history = trial.best, _curves(trial.history)
+        final = train_head(vectors, seed, config, random_state=random_state, epochs=epochs)
+        if split is None:
+            self.history = _curves(final.history)
+        self.gamma = gamma if config.orbit.gamma is None else config.orbit.gamma
+        self._mode, self._thresholds = config.orbit.gate, gate.thresholds(gate.delta(seed), self.gamma)
+        self._encoder, self._network, self._points = encoder, final.network, _points(final, vectors)
+        return self
+
+    def score(self, queries: Sequence[Concept]) -> NDArray[np.float32]:
+        vectors = torch.from_numpy(self._encoder.encode([query.text for query in queries]))
+        with torch.no_grad():
+            asked = self._network.points(self._network.lift(vectors))
+        cosine = (asked @ self._points.T).numpy()
+        return np.asarray(gate.scores(cosine, self._thresholds, self._mode), np.float32)
+
+    def sphere(self) -> NDArray[np.float32]:
+        """Where the concepts of the seed lie."""
+        return np.asarray(self._points.numpy(), np.float32)
+
+
+class Paper(Cosine):
+    """Every formula as printed, hard gate, the paper's settings for a data set of this size."""
+
+    preset: ClassVar[str] = "paper"
+
+
+def _trial(
+    seed: Taxonomy, split: Split, vectors: Tensor, config: PolarisConfig, random_state: int
+) -> tuple[TrainedHead, float]:
+    """A training that the hidden leaves may judge, and the γ that serves them best."""
+    kept = torch.tensor([seed.position(id) for id in split.seed.ids])
+    asked = vectors[torch.tensor([seed.position(query.id) for query in split.queries])]
+    validation = Validation(split.gold, asked)
+    trial = train_head(vectors[kept], split.seed, config, random_state=random_state, validation=validation)
+    cosine = (_points(trial, asked) @ _points(trial, vectors[kept]).T).numpy()
+    return trial, gate.choose_gamma(cosine, gate.delta(split.seed), split.gold, config.orbit.gate)
+
+
+def _points(head: TrainedHead, vectors: Tensor) -> Tensor:
+    with torch.no_grad():
+        return head.network.points(head.network.lift(vectors))
+
+
+def _curves(history: Sequence[Epoch]) -> dict[str, list[float]]:
+    """Losses, seconds and validation MRR of each epoch."""
+    curves: dict[str, list[float]] = {}
+    for epoch in history:
+        validated = {} if epoch.mrr is None else {"mrr": epoch.mrr}
+        for name, value in {**epoch.terms, "seconds": epoch.seconds, **validated}.items():
+            curves.setdefault(name, []).append(value)
+    return curves
