@@ -1,0 +1,1 @@
+"""The hierarchy as orbits: radius, gate, and exact search behind it."""
