@@ -10,7 +10,6 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from importlib.util import find_spec
 
 import typer
 
@@ -63,8 +62,7 @@ def _app(args: Sequence[str]) -> typer.Typer:
     app.callback(help=SUMMARY)(_options)
     wanted = next((arg for arg in args if not arg.startswith("-")), None)
     for name, summary in COMMANDS.items():
-        if find_spec(f"{__name__}.{name}") is not None:
-            app.command(name, short_help=summary)(_command(name) if name == wanted else _not_loaded)
+        app.command(name, short_help=summary)(_command(name) if name == wanted else _not_loaded)
     return app
 
 

@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import malformed
+from taxosphere import Taxonomy
+from taxosphere.cli import main
+
+Capture = pytest.CaptureFixture[str]
+
+
+def test_a_table_becomes_a_folder_and_a_table_again(tmp_path: Path, capsys: Capture) -> None:
+    first, folder, last = tmp_path / "a.tsv", tmp_path / "a", tmp_path / "b.tsv"
+    first.write_text("parent\tchild\nanimal\tbird\nanimal\tdog\n", encoding="utf-8")
+    assert main(["convert", str(first), str(folder)]) == 0
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err == f"wrote 3 concepts and 2 edges to {folder}\n"
+    assert main(["convert", str(folder), str(last)]) == 0
+    assert last.read_text(encoding="utf-8") == first.read_text(encoding="utf-8")
+
+
+def test_what_the_reader_met_is_said_in_a_few_lines(tmp_path: Path, capsys: Capture) -> None:
+    path = tmp_path / "a.tsv"
+    path.write_text("parent\tchild\n" + "animal\tbird\n" * 10, encoding="utf-8")
+    assert main(["convert", str(path), str(tmp_path / "out")]) == 0
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.startswith("warning: ") for line in lines] == [True] * 4 + [False]
+    assert lines[0].startswith(f"warning: {path}:3: ")
+    assert "6 more of the kind 'duplicate edge'" in lines[3]
+
+
+def test_a_cycle_is_passed_on_only_when_asked(tmp_path: Path, capsys: Capture) -> None:
+    path, out = malformed.cyclic(tmp_path), tmp_path / "out"
+    assert main(["convert", str(path), str(out)]) == 2
+    assert "'duck' → 'animal' → 'bird' → 'duck'" in capsys.readouterr().err
+    assert not out.exists()
+    assert main(["convert", str(path), str(out), "--keep-cycles"]) == 0
+    assert Taxonomy.read(out).cycles
+    capsys.readouterr()
+    assert main(["convert", str(path), str(out), "--repair"]) == 0
+    assert not Taxonomy.read(out).cycles
+    assert "'duck' → 'animal' leads 2 levels back" in capsys.readouterr().err
+
+
+def test_an_unknown_target_format_is_refused(tmp_path: Path, capsys: Capture) -> None:
+    path = tmp_path / "a.tsv"
+    path.write_text("parent\tchild\nanimal\tbird\n", encoding="utf-8")
+    assert main(["convert", str(path), str(tmp_path / "out.docx")]) == 2
+    assert ".docx" in capsys.readouterr().err
+    assert main(["convert", str(path), str(tmp_path / "nowhere" / "out.tsv")]) == 2
+    assert "folder does not exist" in capsys.readouterr().err
+    assert [entry.name for entry in tmp_path.iterdir()] == ["a.tsv"]

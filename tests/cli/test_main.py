@@ -1,0 +1,140 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+import malformed
+from taxosphere import __version__, cli
+from taxosphere.cli import COMMANDS, main, output
+from taxosphere.errors import InputError, TaxosphereError
+
+Capture = pytest.CaptureFixture[str]
+
+
+def test_help_lists_every_command(capsys: Capture) -> None:
+    assert main(["--help"]) == 0
+    shown = capsys.readouterr().out
+    for name in COMMANDS:
+        assert f"\n  {name} " in shown
+
+
+def test_nothing_typed_is_a_question_for_help(capsys: Capture) -> None:
+    assert main([]) == 0
+    assert capsys.readouterr().out.startswith("Usage: taxosphere")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_a_help_page_with_an_example(capsys: Capture, name: str) -> None:
+    assert main([name, "--help"]) == 0
+    shown = capsys.readouterr().out
+    assert f"taxosphere {name}" in shown.split("Example", 1)[1]
+
+
+def test_version(capsys: Capture) -> None:
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"taxosphere {__version__}\n"
+
+
+@pytest.mark.parametrize(
+    "args",
+    [["nonsense"], ["--nonsense"], ["inspect"], ["inspect", "a", "b"], ["convert", "a"], ["inspect", "a", "--x"]],
+)
+def test_a_usage_error_is_one_line_that_points_to_help(capsys: Capture, args: list[str]) -> None:
+    assert main(args) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("error: ")
+    assert "--help'" in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "line"),
+    [
+        (InputError("is wrong", "a.tsv", 3), 2, "error: a.tsv:3: is wrong\n"),
+        (TaxosphereError("did not\nwork"), 1, "error: did not work\n"),
+        (MemoryError(), 1, "error: not enough memory\n"),
+        (OSError(28, "No space left on device", "out.obo"), 1, "error: out.obo: No space left on device\n"),
+        (KeyboardInterrupt(), 130, ""),
+    ],
+)
+def test_failures_end_in_one_line(
+    capsys: Capture, monkeypatch: pytest.MonkeyPatch, error: BaseException, code: int, line: str
+) -> None:
+    def fail() -> None:
+        raise error
+
+    monkeypatch.setattr(cli, "import_module", lambda _: SimpleNamespace(inspect=fail))
+    assert main(["inspect"]) == code
+    assert capsys.readouterr().err == line
+
+
+def test_a_mistake_of_ours_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail() -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(cli, "import_module", lambda _: SimpleNamespace(inspect=fail))
+    with pytest.raises(ZeroDivisionError):
+        main(["inspect"])
+
+
+def test_a_reader_that_leaves_early_is_no_error(tmp_path: Path) -> None:
+    rows = "".join(f"root\tconcept {i}\n" for i in range(5000))
+    (tmp_path / "t.tsv").write_text(
+        "parent\tchild\n" + rows + "".join(f"x\tConcept {i}\n" for i in range(5000)), "utf-8"
+    )
+    command = [sys.executable, "-m", "taxosphere.cli", "inspect", "--all", str(tmp_path / "t.tsv")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.stderr.read() == b""
+
+
+def test_malformed_inputs_end_in_one_line_and_write_nothing(tmp_path: Path, capsys: Capture) -> None:
+    cases = malformed.cases(tmp_path)
+    assert len(cases) >= 24
+    before = sorted(tmp_path.iterdir())
+    for label, path in [*cases, ("cyclic", malformed.cyclic(tmp_path))]:
+        for command in (
+            ["convert", str(path), str(tmp_path / "out.tsv")],
+            ["convert", str(path), str(tmp_path / "out")],
+        ):
+            code = main(command)
+            out, err = capsys.readouterr()
+            assert (code, out) == (2, ""), f"{label}: {code} {out} {err}"
+            assert err.startswith(f"error: {path}"), f"{label}: {err}"
+            assert err.count("\n") == 1, f"{label}: {err}"
+            assert len(err) < 500, f"{label}: {err}"
+    assert sorted(tmp_path.iterdir()) == sorted([*before, tmp_path / "cyclic.tsv"])
+
+
+def test_inspecting_malformed_inputs_fails_too(tmp_path: Path, capsys: Capture) -> None:
+    for label, path in malformed.cases(tmp_path):
+        assert main(["inspect", str(path)]) == 2, label
+        err = capsys.readouterr().err
+        assert err.startswith(f"error: {path}"), f"{label}: {err}"
+        assert err.count("\n") == 1, f"{label}: {err}"
+
+
+def test_plain_tables_line_up(capsys: Capture) -> None:
+    output.table(("name", "size", "share"), [("bird", 1200, 0.25), ("dog", 7, 1.0)], title="animals")
+    assert capsys.readouterr().out.splitlines() == [
+        "animals",
+        "name   size  share",
+        "bird  1,200   0.25",
+        "dog       7      1",
+    ]
+
+
+def test_a_terminal_gets_a_drawn_table(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(output, "on_terminal", lambda: True)
+    output.table(("name",), [("[bold]brackets[/bold] stay",)])
+    shown = capsys.readouterr().out
+    assert "[bold]brackets[/bold] stay" in shown
+    assert "│" in shown
