@@ -11,7 +11,7 @@ Floats = NDArray[np.float64]
 
 
 def raw(taxonomy: Taxonomy) -> Floats:
-    """R = 1 + depth + log2(1 + descendants). A virtual root above several roots would shift all alike: it is left out."""
+    """R = 1 + depth + log2(1 + descendants). A virtual root would shift all alike, so it is left out."""
     values: Floats = 1.0 + taxonomy.levels + np.log2(1.0 + taxonomy.descendants)
     return values
 

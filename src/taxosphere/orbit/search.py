@@ -16,6 +16,7 @@ from taxosphere.orbit.gate import LIFT, Mode
 
 _CANDIDATES = 1 << 14  # scored at once, for
 _QUERIES = 256  # at most
+_STRIP = 64  # columns whose maximum is compared first
 
 
 class Found(NamedTuple):
@@ -74,18 +75,18 @@ def _search(queries: Tensor, candidates: Candidates, k: int, threshold: Tensor |
 def _gated(cosine: Tensor, threshold: Tensor | None, start: int, stop: int, mode: Mode) -> Tensor:
     if threshold is None or mode == "off":
         return cosine
-    accepted = cosine > threshold[start:stop]
-    return cosine * accepted if mode == "hard" else cosine.add_(accepted, alpha=LIFT)
+    # 1 where the cosine exceeds the threshold, else 0; several times faster than a comparison to booleans.
+    accepted = (cosine - threshold[start:stop]).sign_().clamp_min_(0)
+    return cosine.mul_(accepted) if mode == "hard" else cosine.add_(accepted, alpha=LIFT)
 
 
 def _merge(best: Found, block: Tensor, start: int, k: int) -> Found:
     floor = best.scores[:, -1:]
     if torch.isinf(floor).any():  # fewer than k so far: take this block's best, all that tie with the last one included
         reach = block.topk(min(k, block.shape[1]), dim=1, sorted=True).values[:, -1:]
-        better = block >= reach
+        query, column = (block >= reach).nonzero(as_tuple=True)
     else:
-        better = block > floor
-    query, column = better.nonzero(as_tuple=True)
+        query, column = _above(block, floor)
     if len(query) == 0:
         return best
     number, width = best.scores.shape
@@ -100,3 +101,14 @@ def _merge(best: Found, block: Tensor, start: int, k: int) -> Found:
     first = torch.cumsum(counts, 0) - counts
     kept = order[(first[:, None] + torch.arange(k)).flatten()]
     return Found(score[kept].view(number, k), position[kept].view(number, k))
+
+
+def _above(block: Tensor, floor: Tensor) -> tuple[Tensor, Tensor]:
+    """(query, column) of the scores above their query's floor: found by strips, most of which hold none."""
+    number, width = block.shape
+    strips = width // _STRIP
+    high = block[:, : strips * _STRIP].reshape(number, strips, _STRIP)
+    query, strip = (high.amax(2) > floor).nonzero(as_tuple=True)
+    which, inside = (high[query, strip] > floor[query]).nonzero(as_tuple=True)
+    rest_query, rest = (block[:, strips * _STRIP :] > floor).nonzero(as_tuple=True)
+    return torch.cat([query[which], rest_query]), torch.cat([strip[which] * _STRIP + inside, rest + strips * _STRIP])
