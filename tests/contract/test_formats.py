@@ -217,7 +217,7 @@ def taxonomies(draw: Callable[..., object]) -> Taxonomy:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(taxonomy=taxonomies())
 def test_any_text_survives(name: str, taxonomy: Taxonomy, tmp_path: Path) -> None:
     assert content(round_trip(taxonomy, tmp_path / name)) == content(taxonomy)

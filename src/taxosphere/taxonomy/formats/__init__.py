@@ -13,7 +13,7 @@ from taxosphere.errors import InputError
 from taxosphere.taxonomy.formats import class_table, edges, json_tree, jsonl, native, obo, rdf, semeval
 from taxosphere.taxonomy.formats.draft import Draft, build
 from taxosphere.taxonomy.formats.rdf_syntax import SYNTAX_OF_SUFFIX
-from taxosphere.taxonomy.formats.streams import bare_suffix, open_bytes, reading
+from taxosphere.taxonomy.formats.streams import bare_suffix, open_bytes, reading, writing
 from taxosphere.taxonomy.formats.tables import read_rows, separator
 from taxosphere.taxonomy.graph import Taxonomy
 
@@ -53,6 +53,8 @@ def read(path: str | PathLike[str], *, columns: tuple[str, str] | None = None, s
     form = recognise(path)
     if columns is not None and not form.takes_columns:
         raise InputError(f"--columns is for edge lists; this is the format '{form.name}'", path=path)
+    if columns is not None and tuple(columns) not in edges.ORDERS:
+        raise InputError(f"--columns must be parent,child or child,parent, not {','.join(columns)}")
     with _without_garbage_collection():
         return build(form.read(path, columns) if form.takes_columns else form.read(path), strict)
 
@@ -60,15 +62,11 @@ def read(path: str | PathLike[str], *, columns: tuple[str, str] | None = None, s
 def write(taxonomy: Taxonomy, path: str | PathLike[str]) -> None:
     """Write in the format the suffix names; no suffix means the native folder."""
     path = Path(path)
-    if path.is_dir() or not bare_suffix(path):
-        native.write(taxonomy, path)
-        return
-    form = next((form for form in FORMATS.values() if bare_suffix(path) in form.suffixes), None)
-    if form is None:
-        raise _unknown(path)
-    if form.write is None:
-        raise InputError(f"the format '{form.name}' can be read but not written", path=path)
-    form.write(taxonomy, path)
+    with writing(path):
+        form = FORMATS["native"] if path.is_dir() or not bare_suffix(path) else _by_suffix(path)
+        if form.write is None:
+            raise InputError(f"the format '{form.name}' can be read but not written", path=path)
+        form.write(taxonomy, path)
 
 
 def recognise(path: Path) -> Format:
@@ -87,10 +85,7 @@ def recognise(path: Path) -> Format:
     if suffix in FORMATS["class table"].suffixes:
         first = next(read_rows(path, separator(path)), (1, []))[1]
         return FORMATS["class table" if class_table.is_header(first) else "edges"]
-    found = next((form for form in FORMATS.values() if suffix in form.suffixes), None)
-    if found is None:
-        raise _unknown(path)
-    return found
+    return _by_suffix(path)
 
 
 def _is_json_ld(path: Path) -> bool:
@@ -99,9 +94,12 @@ def _is_json_ld(path: Path) -> bool:
     return b'"@context"' in head or b'"@graph"' in head or b'"@id"' in head
 
 
-def _unknown(path: Path) -> InputError:
+def _by_suffix(path: Path) -> Format:
+    for form in FORMATS.values():
+        if bare_suffix(path) in form.suffixes:
+            return form
     known = ", ".join(dict.fromkeys(suffix for form in FORMATS.values() for suffix in form.suffixes))
-    return InputError(f"the suffix '{bare_suffix(path)}' names no known format ({known}, or a folder)", path=path)
+    raise InputError(f"the suffix '{bare_suffix(path)}' names no known format ({known}, or a folder)", path=path)
 
 
 @contextmanager

@@ -100,7 +100,7 @@ def to_pandas(taxonomy: Taxonomy) -> tuple[Any, Any]:
         records.append(record | {key: value for key, value in bare.items() if key not in KNOWN})
     columns = ["id", "name", "description", "synonyms", "image"]
     columns += dict.fromkeys(key for record in records for key in record if key not in columns)
-    nodes = pandas.DataFrame.from_records(records, columns=columns)
+    nodes = pandas.DataFrame(records, columns=columns, dtype=object)
     edges = pandas.DataFrame(list(taxonomy.edges()), columns=["parent_id", "child_id"])
     return nodes, edges
 

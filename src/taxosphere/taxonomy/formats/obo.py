@@ -38,7 +38,7 @@ TAGS = {
 COMMENT = "comment"
 SYNONYM_TAGS = ("synonym", "exact_synonym", "narrow_synonym", "broad_synonym", "related_synonym")
 IMAGE = "image"
-_TEXT_PROPERTY = re.compile(r'(\S+) ("(?:[^"\\]|\\.)*") xsd:string')
+_TEXT_PROPERTY = re.compile(r'((?:[^\s\\]|\\.)+) ("(?:[^"\\]|\\.)*") xsd:string')
 _UNKNOWN = "unknown-clause "  # a clause whose tag no OBO version defines, kept under a marked key
 
 

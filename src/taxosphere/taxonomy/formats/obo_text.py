@@ -17,10 +17,11 @@ _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
 _COMMENT = re.compile(r"[ \t]!")
 _QUALIFIERS = re.compile(r'[ \t]*(\{\s*[^\s="{}]+\s*=\s*"(?:[^"\\]|\\.)*"[^{}]*\})[ \t]*$')
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+SPACE = "\\W"
 _LETTERS = {"n": "\n", "t": "\t", "r": "\r", "W": " "}
 _IN_TEXT = {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", "!": "\\!", "{": "\\{", "}": "\\}"}
 _IN_QUOTES = {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", '"': '\\"'}
-_IN_ID = _IN_TEXT | {" ": "\\W", '"': '\\"'}
+_IN_ID = _IN_TEXT | {" ": "\\ ", '"': '\\"'}
 
 
 @dataclass(slots=True)
@@ -97,18 +98,19 @@ def split_quoted(value: str) -> tuple[str, str] | None:
 
 
 def escape_text(text: str) -> str:
-    """For unquoted values, where spaces at the ends would be lost."""
-    escaped = "".join(_IN_TEXT.get(char, char) for char in text)
-    if escaped != escaped.strip(" "):
-        inner = escaped.strip(" ")
-        left = len(escaped) - len(escaped.lstrip(" "))
-        right = len(escaped) - left - len(inner)
-        escaped = "\\W" * left + inner + "\\W" * right
-    return escaped
+    return _escape(text, _IN_TEXT)
 
 
 def escape_id(text: str) -> str:
-    return "".join(_IN_ID.get(char, char) for char in text)
+    return _escape(text, _IN_ID)
+
+
+def _escape(text: str, table: dict[str, str]) -> str:
+    """For values without quotes, where spaces at the ends would be lost."""
+    inner = text.strip(" ")
+    left = len(text) - len(text.lstrip(" "))
+    right = len(text) - len(inner) - left
+    return SPACE * left + "".join(table.get(char, char) for char in inner) + SPACE * right
 
 
 def quote(text: str) -> str:

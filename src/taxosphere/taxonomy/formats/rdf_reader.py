@@ -22,6 +22,7 @@ class Graph:
     """Statements by subject, and which subjects are concepts."""
 
     about: dict[str, list[Statement]] = field(default_factory=dict)
+    subjects: dict[str, None] = field(default_factory=dict)
     concepts: dict[str, None] = field(default_factory=dict)
     edges: dict[tuple[str, str], None] = field(default_factory=dict)  # (parent, child)
     used: Counter[str] = field(default_factory=Counter)  # words of the hierarchy, how often
@@ -60,6 +61,8 @@ def _collect(path: Path) -> Graph:
     ox = rt.oxigraph()
     for subject, predicate, value in parse(path, graph.prefixes):
         named = isinstance(subject, ox.NamedNode)
+        if named:
+            graph.subjects[subject.value] = None
         if named and predicate in HIERARCHY and _is_link(graph, subject, predicate, value):
             continue
         if predicate == rt.TYPE and str(getattr(value, "value", "")) in rt.CONCEPT_TYPES:
@@ -75,6 +78,9 @@ def _collect(path: Path) -> Graph:
     for iri in graph.about:
         if iri not in graph.concepts:
             graph.keep(iri)
+    # Concepts in the order the file describes them, those it only mentions last.
+    described = {iri: None for iri in graph.subjects if iri in graph.concepts}
+    graph.concepts = described | graph.concepts
     return graph
 
 

@@ -145,9 +145,7 @@ def is_plain(term: Any) -> bool:
 
 def spell(term: Any) -> str:
     """A term as the value of an extra: plain text where that cannot be mistaken, else as in N-Triples."""
-    if is_plain(term) and term.value[:1] not in ("<", '"'):
-        return str(term.value)
-    return str(term)
+    return str(term.value) if is_plain(term) and unspell(term.value) == term else str(term)
 
 
 def unspell(value: str) -> Any:

@@ -16,9 +16,8 @@ Triple = tuple[Any, str, Any]
 
 def write(taxonomy: Taxonomy, path: Path) -> None:
     kept = taxonomy.meta.get("rdf", {})
-    writer = _Writer(taxonomy, rt.VOCABULARIES[_vocabulary(path, kept.get("vocabulary"))], kept)
-    prefixes = kept.get("prefixes") or rt.PREFIXES
-    serialize(path, writer.triples(), prefixes)
+    vocabulary = rt.VOCABULARIES[_vocabulary(path, kept.get("vocabulary"))]
+    serialize(path, _Writer(taxonomy, vocabulary, kept).triples(), kept.get("prefixes") or rt.PREFIXES)
 
 
 def _vocabulary(path: Path, source: str | None) -> str:

@@ -114,6 +114,7 @@ def read_text(path: Path) -> str:
 
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
+    """The same for writing."""
     try:
         yield
     except UnicodeEncodeError as error:
@@ -121,12 +122,14 @@ def writing(path: Path) -> Iterator[None]:
         raise InputError(f"half a character in {text} cannot be written as UTF-8", path=path) from None
     except PermissionError:
         raise InputError("no permission to write it", path=path) from None
+    except OSError as error:
+        raise InputError(f"cannot be written: {error.strerror or error}", path=path) from None
 
 
 @contextmanager
 def open_binary_to_write(path: Path) -> Iterator[IO[bytes]]:
     """Gzip when the name says so, without a time stamp so that equal content gives equal files."""
-    with writing(path), atomic.file(path) as unfinished, unfinished.open("wb") as raw:
+    with atomic.file(path) as unfinished, unfinished.open("wb") as raw:
         if path.suffix.lower() == ".gz":
             with gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as packed:
                 yield cast(IO[bytes], packed)

@@ -1,0 +1,288 @@
+"""Malformed files: always an InputError that names the file, and the line where there is one; never anything else."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import random
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from taxosphere import Taxonomy
+from taxosphere.errors import InputError
+from taxosphere.taxonomy import formats
+
+pytest.importorskip("pyoxigraph")
+
+PREFIX = b"@prefix skos: <http://www.w3.org/2004/02/skos/core#> .\n"
+TERM = b"format-version: 1.4\n\n[Term]\nid: A:1\nname: a\n\n"
+TABLE = b"Class ID,Preferred Label,Parents\n"
+LONG = b"x" * 200_000
+
+# name of the file, its bytes, the line the error must carry (None: no line), a word of the message
+FILES: dict[str, tuple[str, bytes, int | None, str]] = {
+    "empty file": ("x.tsv", b"", None, "empty"),
+    "empty OBO": ("x.obo", b"", None, "empty"),
+    "only white space": ("x.tsv", b"\n\n  \n", 3, "column"),
+    "only a header": ("x.tsv", b"parent\tchild\n", None, "no concepts"),
+    "one column": ("x.tsv", b"animal\nbird\n", 1, "one column"),
+    "one column further down": ("x.tsv", b"animal\tbird\nfish\n", 2, "1 column"),
+    "three columns without header": ("x.tsv", b"a\tb\tc\n", 1, "--columns"),
+    "more columns than the header": ("x.csv", b"parent,child\na,b\na,b,c\n", 3, "3 columns"),
+    "empty child": ("x.csv", b"parent,child\na,b\na,\n", 3, "child is empty"),
+    "two parent columns": ("x.csv", b"parent,child,parent\na,b,c\n", 1, "twice"),
+    "its own parent": ("x.tsv", b"a\tb\nb\tb\n", 2, "its own parent"),
+    "open quote in a comma table": ("x.csv", b'a,b\na,"c\n', 2, "quotation"),
+    "stray text after a quote": ("x.csv", b'a,b\na,"c" d\n', 2, "quotation"),
+    "Latin-1": ("x.tsv", b"a\tb\na\tcaf\xe9\n", 2, "0xe9"),
+    "Latin-1 OBO": ("x.obo", TERM + b"[Term]\nid: A:2\nname: caf\xe9\n", 9, "0xe9"),
+    "Latin-1 JSON lines": ("x.jsonl", b'{"name": "a"}\n{"name": "\xe9"}\n', 2, "0xe9"),
+    "UTF-16": ("x.tsv", "a\tb\n".encode("utf-16"), 1, "UTF-16"),
+    "NUL byte": ("x.tsv", b"a\tb\na\tc\x00\n", 2, "NUL"),
+    "binary": ("x.tsv", bytes(range(256)) * 8, 2, ""),
+    "binary OBO": ("x.obo", bytes(random.Random(0).randbytes(4096)), 1, ""),
+    "a very long line": ("x.tsv", b"a\tb\na\t" + LONG + b"\n", 2, "200,000 characters"),
+    "a very long cell in quotes": ("x.csv", b'a,b\na,"' + LONG + b'"\n', 2, "quotation"),
+    "a very long name in OBO": ("x.obo", TERM + b"[Term]\nid: A:2\nname: " + LONG + b"\n", 7, "200,000 characters"),
+    "a very long name in JSON": ("x.json", b'{"name": "' + LONG + b'"}', None, "200,000 characters"),
+    "OBO cut off in a tag": ("x.obo", TERM + b"[Term]\nid: A:2\nnam", 9, "cut off"),
+    "OBO cut off in a definition": ("x.obo", TERM + b'[Term]\nid: A:2\ndef: "a thing', 9, "cut off"),
+    "OBO cut off before the id": ("x.obo", TERM + b"[Term]\n", 7, "cut off"),
+    "OBO with an id twice": ("x.obo", TERM + b"[Term]\nid: A:1\nname: b\n", 7, "used twice (first in line 3)"),
+    "OBO parent that does not exist": ("x.obo", TERM + b"[Term]\nid: A:2\nname: b\nis_a: A:9\n", 10, "'A:9'"),
+    "OBO synonym without quotes": ("x.obo", b"[Term]\nid: A:1\nname: a\nsynonym: b EXACT []\n", 4, "quotation"),
+    "OBO without terms": ("x.obo", b"format-version: 1.4\n", None, "[Term]"),
+    "Turtle syntax": ("x.ttl", PREFIX + b"<http://x/a> skos:broader <http://x/b>\n<http://x/c> a\n", 3, "syntax"),
+    "unknown Turtle prefix": ("x.ttl", PREFIX + b"ex:a skos:broader ex:b .\n", 2, "syntax"),
+    "RDF/XML cut off": ("x.rdf", b'<?xml version="1.0"?>\n<rdf:RDF xmlns:rdf="http', None, "syntax"),
+    "N-Triples syntax": ("x.nt", b"<http://x/a> <http://x/p> <http://x/b> .\n<http://x/a> .\n", 2, "syntax"),
+    "JSON-LD syntax": ("x.jsonld", b'{"@id": "http://x/a",\n "@type" }', 2, "syntax"),
+    "JSON-LD from elsewhere": ("x.jsonld", b'{"@context": "http://schema.org", "name": "a"}', None, "syntax"),
+    "RDF without a hierarchy": ("x.ttl", b"<http://x/a> <http://x/p> <http://x/b> .\n", None, "hierarchy"),
+    "OWL in functional syntax": ("x.owl", b"Prefix(:=<http://x/>)\nOntology()\n", 1, "functional"),
+    "RDF its own parent": ("x.ttl", PREFIX + b"<http://x/a> skos:broader <http://x/a> .\n", None, "its own parent"),
+    "JSON syntax": ("x.json", b'{"name": "a",\n "children": [}', 2, "not JSON"),
+    "JSON cut off": ("x.json", b'{"name": "a", "children": [{"name": "b"', 1, "cut off"),
+    "JSON number": ("x.json", b"5", None, "expected an object"),
+    "JSON not a number": ("x.json", b'{"name": "a", "x": NaN}', 1, "NaN"),
+    "JSON huge number": ("x.json", b'{"name": "a", "x": ' + b"9" * 5000 + b"}", 1, "not JSON"),
+    "JSON children no list": ("x.json", b'{"name": "a", "children": {"name": "b"}}', None, "must be a list"),
+    "JSON without names": ("x.json", b'{"children": [{"x": 1}]}', None, "neither"),
+    "JSON reference to nothing": ("x.json", b'{"name": "a", "children": [{"id": "b"}]}', None, "'b'"),
+    "JSON nested without end": ("x.json", b'{"name":"a","children":[' * 100_000, 1, "deep"),
+    "JSON array nested without end": ("x.json", b"[" * 100_000 + b"]" * 100_000, 1, "deep"),
+    "JSON half a character": ("x.json", b'{"name": "\\ud800"}', 1, "surrogate"),
+    "JSON NUL character": ("x.json", b'{"name": "a\\u0000b"}', None, "NUL"),
+    "JSON line syntax": ("x.jsonl", b'{"name": "a"}\n{"name": }\n', 2, "not JSON"),
+    "JSON line no object": ("x.jsonl", b'{"name": "a"}\n[1]\n', 2, "object"),
+    "JSON line without name": ("x.jsonl", b'{"name": "a"}\n{"x": 1}\n', 2, "'name'"),
+    "JSON line with an id twice": ("x.jsonl", b'{"id": 1, "name": "a"}\n\n{"id": 1, "name": "b"}\n', 3, "used twice"),
+    "JSON line parent missing": ("x.jsonl", b'{"name": "a"}\n{"name": "b", "parents": ["c"]}\n', 2, "'c'"),
+    "class table with an id twice": ("x.csv", TABLE + b"a,A,\na,B,\n", 3, "used twice"),
+    "class table parent missing": ("x.csv", TABLE + b"a,A,z\n", 2, "'z'"),
+    "class table without a name": ("x.csv", TABLE + b"a,,\n", 2, "no name"),
+    "class table too wide": ("x.csv", TABLE + b"a,A,,,\n", 2, "5 columns"),
+    "SemEval one column": ("x.taxo", b"1\tbird\tanimal\nfish\n", 2, "two columns"),
+    "SemEval four columns": ("x.taxo", b"1\tbird\tanimal\tx\n", 1, "4 columns"),
+    "SemEval terms without edges": ("x.terms", b"1\tbird\n", None, ".taxo"),
+    "not gzip": ("x.tsv.gz", b"a\tb\n", None, "not gzip"),
+    "gzip cut off": ("x.tsv.gz", gzip.compress(b"a\tb\n" * 1000)[:30], None, "cut off"),
+    "gzip damaged": ("x.tsv.gz", gzip.compress(b"a\tb\n" * 1000)[:-6] + b"\0" * 6, None, "gzip"),
+    "gzip RDF cut off": ("x.ttl.gz", gzip.compress(PREFIX * 1000)[:60], None, "cut off"),
+    "gzip of nothing": ("x.tsv.gz", gzip.compress(b""), None, "empty"),
+    "unknown suffix": ("x.docx", b"a\tb\n", None, ".docx"),
+    "no suffix": ("x", b"a\tb\n", None, "names no known format"),
+}
+
+
+@pytest.mark.parametrize("case", FILES)
+def test_one_error_with_file_and_line(case: str, tmp_path: Path) -> None:
+    name, data, line, word = FILES[case]
+    path = tmp_path / name
+    path.write_bytes(data)
+    with pytest.raises(InputError) as caught:
+        Taxonomy.read(path)
+    error = caught.value
+    assert error.path == str(path)
+    assert error.line == line
+    assert word in error.message
+    assert "\n" not in str(error)
+    assert len(str(error)) < 300 + len(str(path))
+
+
+NODES, EDGES = b"id\tname\tdescription\n1\ta\t\n2\tb\t\n", b"parent_id\tchild_id\n1\t2\n"
+FOLDERS: dict[str, tuple[dict[str, bytes], str, int | None, str]] = {
+    "nothing inside": ({}, "", None, "nodes.tsv"),
+    "no edges.tsv": ({"nodes.tsv": NODES}, "", None, "edges.tsv"),
+    "empty nodes.tsv": ({"nodes.tsv": b"", "edges.tsv": EDGES}, "nodes.tsv", None, "empty"),
+    "no name column": ({"nodes.tsv": b"id\tlabel\n1\ta\n", "edges.tsv": EDGES}, "nodes.tsv", 1, "'name'"),
+    "a column twice": ({"nodes.tsv": b"id\tname\tx\tx\n", "edges.tsv": EDGES}, "nodes.tsv", 1, "'x' twice"),
+    "too many columns": ({"nodes.tsv": NODES + b"3\tc\td\te\n", "edges.tsv": EDGES}, "nodes.tsv", 4, "4 columns"),
+    "too few columns": ({"nodes.tsv": NODES + b"3\n", "edges.tsv": EDGES}, "nodes.tsv", 4, "1 column"),
+    "an id twice": ({"nodes.tsv": NODES + b"1\tc\n", "edges.tsv": EDGES}, "nodes.tsv", 4, "first in line 2"),
+    "no id": ({"nodes.tsv": NODES + b"\tc\n", "edges.tsv": EDGES}, "nodes.tsv", 4, "without an id"),
+    "no name": ({"nodes.tsv": NODES + b"3\t \n", "edges.tsv": EDGES}, "nodes.tsv", 4, "no name"),
+    "Latin-1": ({"nodes.tsv": NODES + b"3\tcaf\xe9\n", "edges.tsv": EDGES}, "nodes.tsv", 4, "0xe9"),
+    "edge to nowhere": ({"nodes.tsv": NODES, "edges.tsv": EDGES + b"1\t9\n"}, "edges.tsv", 3, "'9'"),
+    "own parent": ({"nodes.tsv": NODES, "edges.tsv": EDGES + b"1\t1\n"}, "edges.tsv", 3, "own parent"),
+    "edges of one column": ({"nodes.tsv": NODES, "edges.tsv": EDGES + b"1\n"}, "edges.tsv", 3, "1 column"),
+    "edges without header": ({"nodes.tsv": NODES, "edges.tsv": b"1\t2\n"}, "edges.tsv", 1, "'parent_id'"),
+    "meta no JSON": ({"nodes.tsv": NODES, "edges.tsv": EDGES, "meta.json": b"{\n{"}, "meta.json", 2, "JSON"),
+    "meta no object": ({"nodes.tsv": NODES, "edges.tsv": EDGES, "meta.json": b"[]"}, "meta.json", 1, "object"),
+    "split without header": ({"nodes.tsv": NODES, "edges.tsv": EDGES, "split.tsv": b"1\tx\n"}, "split.tsv", 1, "'id'"),
+}
+
+
+@pytest.mark.parametrize("case", FOLDERS)
+def test_one_error_in_a_folder(case: str, tmp_path: Path) -> None:
+    files, blamed, line, word = FOLDERS[case]
+    for name, data in files.items():
+        (tmp_path / name).write_bytes(data)
+    with pytest.raises(InputError) as caught:
+        Taxonomy.read(tmp_path)
+    assert caught.value.path == str(tmp_path / blamed if blamed else tmp_path)
+    assert caught.value.line == line
+    assert word in caught.value.message
+
+
+@pytest.mark.parametrize("name", ["x.tsv", "x.obo", "x.ttl", "x", "folder/x.json", "n" * 300 + ".tsv"])
+def test_missing_files(name: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"no such file|cannot be read"):
+        Taxonomy.read(tmp_path / name)
+
+
+@pytest.fixture
+def nobody() -> Iterator[Path]:
+    """A folder that everyone may enter, while the test runs as a user without rights."""
+    user = os.geteuid()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o777)
+        if user == 0:
+            os.seteuid(65534)
+        try:
+            yield folder
+        finally:
+            os.seteuid(user)
+
+
+def test_files_and_folders_without_permission(nobody: Path, animals: Taxonomy) -> None:
+    path = nobody / "x.tsv"
+    path.write_bytes(b"a\tb\n")
+    path.chmod(0)
+    with pytest.raises(InputError, match="no permission"):
+        Taxonomy.read(path)
+    locked = nobody / "locked"
+    locked.mkdir(mode=0)
+    for name in ("x.tsv", "x.obo", "x.ttl", "folder"):
+        with pytest.raises(InputError, match="no permission"):
+            Taxonomy.read(locked / name)
+        with pytest.raises(InputError, match="no permission"):
+            animals.write(locked / name)
+    locked.chmod(0o700)
+
+
+def test_pipes_are_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "x.tsv")
+    with pytest.raises(InputError, match="neither a file nor a folder"):
+        Taxonomy.read(tmp_path / "x.tsv")
+
+
+@pytest.mark.parametrize("columns", [("a", "b"), ("parent", "parent"), ("parent",)])
+def test_columns_must_be_parent_and_child(columns: tuple[str, str], tmp_path: Path) -> None:
+    (tmp_path / "x.tsv").write_bytes(b"a\tb\n")
+    (tmp_path / "x.taxo").write_bytes(b"a\tb\n")
+    for name in ("x.tsv", "x.taxo"):
+        with pytest.raises(InputError, match="parent,child"):
+            Taxonomy.read(tmp_path / name, columns=columns)
+
+
+def test_columns_are_for_edge_lists(tmp_path: Path) -> None:
+    (tmp_path / "x.obo").write_bytes(TERM)
+    with pytest.raises(InputError, match="--columns"):
+        Taxonomy.read(tmp_path / "x.obo", columns=("parent", "child"))
+
+
+@pytest.mark.parametrize(
+    "name", ["x.docx", "x.taxo", "missing/x.obo", "missing/x", "missing/x.ttl", "file", "x.json/y.obo"]
+)
+def test_writing_where_it_cannot_go_leaves_nothing(name: str, tmp_path: Path, animals: Taxonomy) -> None:
+    (tmp_path / "file").write_bytes(b"precious")
+    with pytest.raises(InputError):
+        animals.write(tmp_path / name)
+    assert [file.name for file in tmp_path.iterdir()] == ["file"]
+    assert (tmp_path / "file").read_bytes() == b"precious"
+
+
+@pytest.mark.parametrize("name", ["x.tsv", "x.obo", "x.json", "x.jsonl", "x.nt", "x"])
+def test_half_characters_are_refused_and_nothing_is_written(name: str, tmp_path: Path) -> None:
+    taxonomy = Taxonomy.from_edges([("a", "b\ud800")])
+    with pytest.raises(InputError, match="half a character"):
+        taxonomy.write(tmp_path / name)
+    assert not list(tmp_path.iterdir())
+
+
+SEEDS: dict[str, bytes] = {
+    "x.tsv": b'parent\tchild\tdescription\nanimal\t"bi""rd"\tflies\n\t"two\nlines"\t\nanimal\tfish\tswims\n',
+    "x.csv": b'parent,child,synonyms[]\nanimal,"bi""rd",a\\|b\n,"two\nlines",\nanimal,fish,\n',
+    "table.csv": b"Class ID,Preferred Label,Synonyms,Definitions,Obsolete,Parents\na,A,x|y,d,FALSE,\nb,B,,,TRUE,a\n",
+    "x.taxo": b"1\tbird\tanimal\n2\tfish\tanimal\n",
+    "x.obo": b'format-version: 1.4\nontology: x\n\n[Term]\nid: A:1\nname: a \\{b\\}\ndef: "d" [X:1 "y"] {a="b"}\n'
+    b'synonym: "s" EXACT []\nxref: X:1\n\n[Term]\nid: A:2\nname: b\nis_a: A:1 {s="t"} ! a\n\n[Typedef]\nid: p\n',
+    "x.ttl": PREFIX + b'<http://x/a> a skos:Concept ; skos:prefLabel "a"@en ; skos:altLabel "b" .\n'
+    b"<http://x/b> skos:broader <http://x/a>, [ a skos:Concept ] .\n",
+    "x.rdf": b'<?xml version="1.0"?><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" '
+    b'xmlns:s="http://www.w3.org/2004/02/skos/core#"><s:Concept rdf:about="http://x/a"><s:prefLabel xml:lang="en">a'
+    b'</s:prefLabel><s:broader rdf:resource="http://x/b"/></s:Concept></rdf:RDF>',
+    "x.jsonld": b'{"@id": "http://x/a", "http://www.w3.org/2004/02/skos/core#broader": [{"@id": "http://x/b"}]}',
+    "x.nt": b"<http://x/a> <http://www.w3.org/2004/02/skos/core#broader> <http://x/b> .\n",
+    "x.json": b'{"name": "a", "x": 5, "children": [{"name": "b", "synonyms": ["c"]}, {"id": "b"}, "d"]}',
+    "x.jsonl": b'{"id": "a", "name": "A", "k": [1]}\n{"name": "b", "parents": ["a"]}\n{"parent": "a", "child": "b"}\n',
+    "x.tsv.gz": gzip.compress(b"parent\tchild\nanimal\tbird\n"),
+}
+TOKENS = [b"\n", b"\t", b"\r", b'"', b"\\", b",", b"|", b"!", b"{", b"}", b"[", b"]", b":", b"<", b">", b"\0", b"\xff"]
+TOKENS += [b"\xc3", b"\\u0000", b"\\ud800", b"[Term]\n", b"id", b"null", b"5", b"@", b" ", b"\xe2\x80\xa8", b"\\", b"."]
+
+
+def mutated(data: bytes, random_state: random.Random) -> bytes:
+    text = bytearray(data)
+    for _ in range(random_state.randint(1, 4)):
+        place = random_state.randrange(len(text) + 1)
+        match random_state.randrange(4):
+            case 0:
+                text[place:place] = random_state.choice(TOKENS)
+            case 1:
+                del text[place : place + random_state.randint(1, 12)]
+            case 2:
+                text[place : place + 1] = random_state.choice(TOKENS)
+            case _:
+                other = random_state.randrange(len(text) + 1)
+                text[place:place] = text[other : other + random_state.randint(1, 30)]
+    return bytes(text)
+
+
+@pytest.mark.parametrize("name", SEEDS)
+def test_damaged_files_are_read_or_refused_and_never_crash(
+    name: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    random_state = random.Random(name)
+    read, refused, blamed = 0, 0, set()
+    for _ in range(int(os.environ.get("TAXOSPHERE_FUZZ", "150"))):
+        path = tmp_path / name
+        path.write_bytes(mutated(SEEDS[name], random_state))
+        for strict in (True, False):
+            try:
+                taxonomy = formats.read(path, strict=strict)
+                read += 1
+            except InputError as error:
+                refused += 1
+                blamed.add(error.path)
+            else:
+                assert len(taxonomy) == len(set(taxonomy.ids)) > 0
+    assert blamed == {str(tmp_path / name)}
+    assert read
+    assert refused
+    assert capfd.readouterr() == ("", "")

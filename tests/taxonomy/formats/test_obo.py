@@ -1,0 +1,154 @@
+"""OBO: the understood clauses, the kept ones, and what another OBO parser makes of our files."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+
+from taxosphere import Concept, Taxonomy
+
+SOURCE = r"""format-version: 1.2
+data-version: releases/2026-01-01
+subsetdef: slim "A subset"
+synonymtypedef: ABBR "abbreviation" EXACT
+default-namespace: zoo
+ontology: zoo
+
+[Term]
+id: Z:1
+name: animal
+namespace: fauna
+def: "A \"living\" thing\nthat moves {mostly}." [PMID:1, http://x.y/z "a page"] {source="me"}
+subset: slim
+synonym: "beast" NARROW ABBR [X:1]
+synonym: "creature" RELATED []
+xref: W:1 "a wiki"
+property_value: dc:title "Animal" xsd:string
+property_value: count "4" xsd:integer
+created_by: someone
+creation_date: 2020-01-01T00:00:00Z
+comment: first line\nsecond line
+
+[Term]
+id: Z:2
+name: bird \{feathered\} \! yes
+is_a: Z:1 {inferred="true"} ! animal
+relationship: part_of Z:3 ! flock
+
+[Term]
+id: Z:3
+name: flock
+intersection_of: Z:1
+intersection_of: part_of Z:2
+
+[Term]
+id: Z:4
+name: dodo
+is_obsolete: true
+replaced_by: Z:2
+
+[Typedef]
+id: part_of
+name: part of
+is_transitive: true
+"""
+
+
+def read(tmp_path: Path, text: str) -> Taxonomy:
+    (tmp_path / "in.obo").write_text(text, encoding="utf-8")
+    return Taxonomy.read(tmp_path / "in.obo")
+
+
+def clauses(text: str) -> list[list[str]]:
+    """Stanzas with their clauses in any order, without comments at the end of a line."""
+    return [sorted(line.split(" ! ")[0] for line in part.splitlines()) for part in text.strip().split("\n\n")]
+
+
+def test_what_is_understood(tmp_path: Path) -> None:
+    taxonomy = read(tmp_path, SOURCE)
+    assert taxonomy.ids == ("Z:1", "Z:2", "Z:3")
+    assert taxonomy.names == ("animal", "bird {feathered} ! yes", "flock")
+    assert taxonomy.descriptions[0] == 'A "living" thing\nthat moves {mostly}.'
+    assert taxonomy.synonyms[0] == ("beast", "creature")
+    assert list(taxonomy.edges()) == [("Z:1", "Z:2")]
+    assert ("comment", "first line\nsecond line") in taxonomy.extras[0]
+    assert [note.text for note in taxonomy.reading] == [
+        "1 obsolete terms are not part of the hierarchy (an OBO file gets them back)"
+    ]
+
+
+@pytest.mark.parametrize("detour", ["x.obo", "native"])
+def test_everything_comes_back_even_after_a_stay_in_native_form(tmp_path: Path, detour: str) -> None:
+    read(tmp_path, SOURCE).write(tmp_path / detour)
+    Taxonomy.read(tmp_path / detour).write(tmp_path / "out.obo")
+    assert clauses((tmp_path / "out.obo").read_text(encoding="utf-8")) == clauses(SOURCE)
+
+
+@pytest.mark.parametrize("detour", ["x.ttl", "x.json", "x.jsonl", "x.csv"])
+def test_terms_come_back_after_a_stay_in_another_format(tmp_path: Path, detour: str) -> None:
+    read(tmp_path, SOURCE).write(tmp_path / detour)
+    Taxonomy.read(tmp_path / detour).write(tmp_path / "out.obo")
+    written = clauses((tmp_path / "out.obo").read_text(encoding="utf-8"))
+    assert sorted(written[1:]) == sorted(clauses(SOURCE)[1:4])
+
+
+def test_clauses_no_version_knows_are_kept(tmp_path: Path) -> None:
+    text = 'foo: bar\n\n[Term]\nid: A\nname: a\nname: again\nmood: "good\nexact_synonym: "x" []\n\n[Mystery]\nid: m\n'
+    taxonomy = read(tmp_path, text)
+    assert taxonomy.synonyms == (("x",),)
+    taxonomy.write(tmp_path / "out.obo")
+    assert clauses((tmp_path / "out.obo").read_text(encoding="utf-8")) == clauses(text)
+
+
+def test_comment_lines_continued_lines_and_trailing_comments(tmp_path: Path) -> None:
+    text = "! made by hand\nontology: x\n\n[Term] ! first\nid: A ! the id\nname: long \\\nname\n! and on\nis_a: B ! b\n"
+    taxonomy = read(tmp_path, text + "\n[Term]\nid: B\n")
+    assert taxonomy.names == ("long name", "B")
+    assert list(taxonomy.edges()) == [("B", "A")]
+    assert {note.text for note in taxonomy.reading} == {
+        "1 terms have no name; their id stands in for it",
+        "2 comment lines are left out",
+    }
+
+
+def test_an_obsolete_term_inside_the_hierarchy_stays(tmp_path: Path) -> None:
+    text = "[Term]\nid: A\nname: a\nis_obsolete: true\n\n[Term]\nid: B\nname: b\nis_a: A\n"
+    assert read(tmp_path, text).ids == ("A", "B")
+
+
+def test_a_new_concept_is_written_beside_the_old_ones(tmp_path: Path) -> None:
+    taxonomy = read(tmp_path, SOURCE).add([Concept("Z:9", "duck", "quacks", ("drake",))], [("Z:2", "Z:9")])
+    taxonomy.write(tmp_path / "out.obo")
+    written = (tmp_path / "out.obo").read_text(encoding="utf-8")
+    assert clauses(written)[4] == sorted(
+        ["[Term]", "id: Z:9", "name: duck", 'def: "quacks" []', 'synonym: "drake" RELATED []', "is_a: Z:2"]
+    )
+    assert "data-version: releases/2026-01-01" in written
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "plain",
+        'quote " and \\ backslash',
+        "tab\tand\nline break",
+        "! { } [ ] ( ) : , ; ~ #",
+        "Ünïcödé 😀 \u00a0 \u2028",
+    ],
+)
+def test_another_parser_reads_the_same(tmp_path: Path, text: str) -> None:
+    fastobo = pytest.importorskip("fastobo")
+    parent = Concept("A:1", "parent of " + text, text, (text,), (text,), (("comment", "x " + text), ("odd key", text)))
+    taxonomy = Taxonomy.from_concepts([parent, Concept("http://x.y/z", text)], [("A:1", "http://x.y/z")])
+    taxonomy.write(tmp_path / "x.obo")
+    first, second = fastobo.iter(io.BytesIO((tmp_path / "x.obo").read_bytes()), ordered=True, threads=1)
+    found = {clause.raw_tag(): clause for clause in first}
+    assert str(first.id) == "A:1"
+    assert found["name"].name == "parent of " + text
+    assert str(found["def"].definition) == text
+    assert found["synonym"].synonym.desc == text
+    assert found["property_value"].property_value.value == text
+    assert found["comment"].comment == "x " + text
+    assert [str(clause.term) for clause in second if clause.raw_tag() == "is_a"] == ["A:1"]

@@ -1,0 +1,142 @@
+"""SKOS and OWL: which statements are understood, which are kept, and that nothing said is lost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from taxosphere import Concept, Taxonomy
+from taxosphere.errors import InputError
+
+pyoxigraph = pytest.importorskip("pyoxigraph")
+
+THESAURUS = """@prefix skos: <http://www.w3.org/2004/02/skos/core#> .
+@prefix dct: <http://purl.org/dc/terms/> .
+@prefix ex: <http://example.org/zoo/> .
+ex:scheme a skos:ConceptScheme ; dct:title "Zoo"@en ; skos:hasTopConcept ex:animal .
+ex:animal a skos:Concept ; skos:inScheme ex:scheme ;
+  skos:prefLabel "Tier"@de, "animal"@en, "animal"@la ; skos:altLabel "beast"@en, "Getier"@de ;
+  skos:definition "a living thing"@en ; skos:narrower ex:bird ; skos:notation "A1" ; ex:weight 4.5 .
+ex:bird a skos:Concept ; skos:prefLabel "Vogel"@de, "bird"@en ; skos:broader ex:animal ;
+  skos:exactMatch <http://x.y/b> ; skos:scopeNote [ dct:creator "someone" ] .
+ex:fish a skos:Concept ; skos:prefLabel "Fisch"@de ; skos:hiddenLabel "fsh" ; skos:broader ex:animal .
+"""
+ONTOLOGY = """@prefix owl: <http://www.w3.org/2002/07/owl#> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+@prefix obo: <http://purl.obolibrary.org/obo/> .
+@prefix oio: <http://www.geneontology.org/formats/oboInOwl#> .
+<http://x.y/zoo> a owl:Ontology .
+obo:Z_0001 a owl:Class ; rdfs:label "animal" ; oio:id "Z:0001" ; obo:IAO_0000115 "a living thing" ;
+  oio:hasExactSynonym "beast" ; oio:hasRelatedSynonym "creature" ; oio:hasDbXref "W:1" ; rdfs:subClassOf owl:Thing .
+obo:Z_0002 a owl:Class ; rdfs:label "bird" ; oio:id "Z:0002" ; rdfs:comment "a remark" ;
+  rdfs:subClassOf obo:Z_0001, [ a owl:Restriction ; owl:onProperty obo:part_of ; owl:someValuesFrom obo:Z_0003 ] .
+obo:Z_0003 a owl:Class ; rdfs:label "flock" ; oio:id "Z:0003" .
+obo:Z_0004 a owl:Class ; rdfs:label "dodo" ; owl:deprecated true .
+obo:part_of a owl:ObjectProperty ; rdfs:label "part of" .
+"""
+
+
+def read(path: Path, text: str) -> Taxonomy:
+    path.write_text(text, encoding="utf-8")
+    return Taxonomy.read(path)
+
+
+def statements(path: Path) -> set[str]:
+    """Every statement of a Turtle file, anonymous nodes told apart by what is said of them."""
+    dataset = pyoxigraph.Dataset(pyoxigraph.parse(path=str(path), format=pyoxigraph.RdfFormat.TURTLE))
+    dataset.canonicalize(pyoxigraph.CanonicalizationAlgorithm.UNSTABLE)
+    return {str(quad) for quad in dataset}
+
+
+def test_a_thesaurus(tmp_path: Path) -> None:
+    taxonomy = read(tmp_path / "x.ttl", THESAURUS)
+    animal = taxonomy.concept(taxonomy.position("http://example.org/zoo/animal"))
+    assert animal.name == "animal"
+    assert animal.description == "a living thing"
+    assert animal.synonyms == ("beast", "Getier")
+    assert taxonomy.names == ("animal", "bird", "Fisch")  # English where there is any
+    assert set(taxonomy.edges()) == {
+        ("http://example.org/zoo/animal", "http://example.org/zoo/bird"),
+        ("http://example.org/zoo/animal", "http://example.org/zoo/fish"),
+    }
+    assert not taxonomy.reading
+
+
+def test_an_ontology(tmp_path: Path) -> None:
+    taxonomy = read(tmp_path / "x.ttl", ONTOLOGY)
+    assert taxonomy.ids == ("Z:0001", "Z:0002", "Z:0003")
+    assert taxonomy.names == ("animal", "bird", "flock")
+    assert taxonomy.descriptions == ("a living thing", "", "")
+    assert taxonomy.synonyms[0] == ("beast", "creature")
+    assert ("xref", "W:1") in taxonomy.extras[0]
+    assert list(taxonomy.edges()) == [("Z:0001", "Z:0002")]
+    assert [note.text.split(" are ")[0] for note in taxonomy.reading] == ["1 deprecated classes"]
+
+
+@pytest.mark.parametrize("detour", ["x.ttl", "native", "x.owl.rdf", "x.jsonld", "x.owl.nt"])
+def test_an_ontology_comes_back_statement_by_statement(tmp_path: Path, detour: str) -> None:
+    taxonomy = read(tmp_path / "in.ttl", ONTOLOGY)
+    (tmp_path / "detour").mkdir()
+    taxonomy.write(tmp_path / "detour" / detour)
+    Taxonomy.read(tmp_path / "detour" / detour).write(tmp_path / "out.ttl")
+    assert statements(tmp_path / "out.ttl") == statements(tmp_path / "in.ttl")
+
+
+@pytest.mark.parametrize("detour", ["x.ttl", "native", "x.skos", "x.jsonld"])
+def test_a_thesaurus_comes_back_statement_by_statement(tmp_path: Path, detour: str) -> None:
+    taxonomy = read(tmp_path / "in.ttl", THESAURUS)
+    (tmp_path / "detour").mkdir()
+    taxonomy.write(tmp_path / "detour" / detour)
+    Taxonomy.read(tmp_path / "detour" / detour).write(tmp_path / "out.ttl")
+    added = statements(tmp_path / "out.ttl") - statements(tmp_path / "in.ttl")
+    assert not statements(tmp_path / "in.ttl") - statements(tmp_path / "out.ttl")
+    # A file that says `narrower` of some gets it for all, and `broader` for all.
+    assert all("core#narrower" in line or "core#broader" in line for line in added)
+
+
+def test_vocabulary_by_name_of_the_file(tmp_path: Path, animals: Taxonomy) -> None:
+    animals.write(tmp_path / "x.owl.ttl")
+    assert "subClassOf" in (tmp_path / "x.owl.ttl").read_text(encoding="utf-8")
+    Taxonomy.read(tmp_path / "x.owl.ttl").write(tmp_path / "y.ttl")
+    assert "subClassOf" in (tmp_path / "y.ttl").read_text(encoding="utf-8")
+    Taxonomy.read(tmp_path / "y.ttl").write(tmp_path / "z.skos.ttl")
+    text = (tmp_path / "z.skos.ttl").read_text(encoding="utf-8")
+    assert "skos" in text
+    assert "subClassOf" not in text
+
+
+def test_turtle_under_the_name_of_owl_and_json_ld_under_the_name_of_json(tmp_path: Path) -> None:
+    assert len(read(tmp_path / "x.owl", ONTOLOGY)) == 3
+    Taxonomy.read(tmp_path / "x.owl").write(tmp_path / "x.jsonld")
+    (tmp_path / "x.jsonld").rename(tmp_path / "x.json")
+    assert len(Taxonomy.read(tmp_path / "x.json")) == 3
+
+
+def test_comments_define_where_nothing_else_does(tmp_path: Path) -> None:
+    text = """@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+    <http://x.y/a> a rdfs:Class ; rdfs:label "a" ; rdfs:comment "first" .
+    <http://x.y/b> rdfs:subClassOf <http://x.y/a> ; rdfs:comment "second" ."""
+    taxonomy = read(tmp_path / "x.ttl", text)
+    assert taxonomy.descriptions == ("first", "second")
+    assert taxonomy.names == ("a", "b")
+    more = taxonomy.add([Concept("http://x.y/c", "c", "third")], [("http://x.y/a", "http://x.y/c")])
+    more.write(tmp_path / "y.ttl")
+    assert Taxonomy.read(tmp_path / "y.ttl").descriptions == ("first", "second", "third")
+
+
+def test_a_new_concept_speaks_the_language_of_the_file(tmp_path: Path) -> None:
+    taxonomy = read(tmp_path / "x.ttl", THESAURUS)
+    new = Concept("http://example.org/zoo/duck", "duck", "quacks", ("drake",))
+    taxonomy.add([new], [("http://example.org/zoo/bird", new.id)]).write(tmp_path / "y.ttl")
+    said = {line for line in statements(tmp_path / "y.ttl") if line.startswith("<http://example.org/zoo/duck>")}
+    assert {line.split("#")[-1] for line in said if "Label" in line} == {'prefLabel> "duck"@en', 'altLabel> "drake"@en'}
+
+
+def test_xml_refuses_what_it_cannot_hold(tmp_path: Path) -> None:
+    taxonomy = Taxonomy.from_concepts([Concept("a", "bell \x07")], [])
+    with pytest.raises(InputError, match="control character"):
+        taxonomy.write(tmp_path / "x.rdf")
+    assert not list(tmp_path.iterdir())
+    taxonomy.write(tmp_path / "x.ttl")
+    assert Taxonomy.read(tmp_path / "x.ttl").names == ("bell \x07",)
