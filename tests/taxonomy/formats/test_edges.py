@@ -25,6 +25,8 @@ def write(path: Path, text: str) -> Path:
         ("x.tsv", "dog\tanimal\ncat\tanimal\n", ("child", "parent")),
         ("x.csv", "hyponym,hypernym\ndog,animal\n\ncat,animal\n", None),
         ("x.csv", '"animal", "dog"\nanimal,cat\n', None),
+        ("x.csv", '"animal";dog\nanimal;"cat"\n', None),
+        ("x.csv", "parent\tchild\nanimal\tdog\nanimal\tcat\n", None),
         ("x.tsv", "animal\tdog\t0.3\nanimal\tcat\t0.9\n", ("parent", "child")),
         ("x.tsv", "parent_id\tchild_id\nanimal\tdog\nanimal\tcat\n", ("parent", "child")),
     ],
@@ -68,3 +70,11 @@ def test_odd_extras_survive(tmp_path: Path) -> None:
     taxonomy = Taxonomy.from_concepts([Concept("1", " a ", "d", ("s|t", "u"), ("i.png",), extras)], [])
     taxonomy.write(tmp_path / "x.csv")
     assert formats.read(tmp_path / "x.csv").concept(0) == taxonomy.concept(0)
+
+
+def test_one_id_with_two_names_is_a_contradiction(tmp_path: Path) -> None:
+    path = write(tmp_path / "x.csv", "parent,child,parent_id,child_id\na,b,1,2\na,c,1,3\nb,d,3,4\n")
+    with pytest.raises(InputError, match="the id '3' is 'b' here and 'c' in line 3") as caught:
+        formats.read(path)
+    assert caught.value.line == 4
+    assert [problem.kind for problem in formats.read(path, strict=False).reading] == ["contradictory columns"]

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from taxosphere import Concept, Taxonomy
+from taxosphere.taxonomy import formats
 
 SOURCE = r"""format-version: 1.2
 data-version: releases/2026-01-01
@@ -152,3 +153,13 @@ def test_another_parser_reads_the_same(tmp_path: Path, text: str) -> None:
     assert found["property_value"].property_value.value == text
     assert found["comment"].comment == "x " + text
     assert [str(clause.term) for clause in second if clause.raw_tag() == "is_a"] == ["A:1"]
+
+
+def test_what_another_format_cannot_hold_is_told(tmp_path: Path) -> None:
+    taxonomy = read(tmp_path, SOURCE)
+    assert formats.losses(taxonomy, tmp_path / "x.obo") == []
+    assert formats.losses(taxonomy, tmp_path / "native") == []
+    assert formats.losses(taxonomy, tmp_path / "x.json") == [
+        "the header of the OBO source is left out",
+        "2 obsolete terms and other stanzas of the OBO source are left out",
+    ]

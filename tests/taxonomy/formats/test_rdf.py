@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
 
 from taxosphere import Concept, Taxonomy
-from taxosphere.errors import InputError
+from taxosphere.errors import InputError, MissingExtra
+from taxosphere.taxonomy.formats import rdf_terms
 
 pyoxigraph = pytest.importorskip("pyoxigraph")
 
@@ -140,3 +142,21 @@ def test_xml_refuses_what_it_cannot_hold(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
     taxonomy.write(tmp_path / "x.ttl")
     assert Taxonomy.read(tmp_path / "x.ttl").names == ("bell \x07",)
+
+
+def test_without_the_library_the_error_says_what_to_install(
+    tmp_path: Path, animals: Taxonomy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    animals.write(tmp_path / "x.ttl")
+    monkeypatch.setitem(sys.modules, "pyoxigraph", None)
+    rdf_terms.oxigraph.cache_clear()
+    try:
+        with pytest.raises(MissingExtra, match=r"taxosphere\[rdf\]"):
+            Taxonomy.read(tmp_path / "x.ttl")
+        with pytest.raises(MissingExtra, match=r"taxosphere\[rdf\]"):
+            animals.write(tmp_path / "y.ttl")
+        animals.write(tmp_path / "x.obo")
+        assert len(Taxonomy.read(tmp_path / "x.obo")) == len(animals)
+    finally:
+        rdf_terms.oxigraph.cache_clear()
+    assert not (tmp_path / "y.ttl").exists()

@@ -14,10 +14,10 @@ from taxosphere.taxonomy.formats import class_table, edges, json_tree, jsonl, na
 from taxosphere.taxonomy.formats.draft import Draft, build
 from taxosphere.taxonomy.formats.rdf_syntax import SYNTAX_OF_SUFFIX
 from taxosphere.taxonomy.formats.streams import bare_suffix, open_bytes, reading, writing
-from taxosphere.taxonomy.formats.tables import read_rows, separator
+from taxosphere.taxonomy.formats.tables import read_rows
 from taxosphere.taxonomy.graph import Taxonomy
 
-__all__ = ["FORMATS", "Draft", "Format", "build", "read", "recognise", "write"]
+__all__ = ["FORMATS", "Draft", "Format", "build", "losses", "read", "recognise", "write"]
 
 
 @dataclass(frozen=True)
@@ -69,6 +69,27 @@ def write(taxonomy: Taxonomy, path: str | PathLike[str]) -> None:
         form.write(taxonomy, path)
 
 
+def losses(taxonomy: Taxonomy, path: str | PathLike[str]) -> list[str]:
+    """What the source said beside its concepts and a file of this name could not hold, one line each."""
+    path = Path(path)
+    form = FORMATS["native"] if path.is_dir() or not bare_suffix(path) else _by_suffix(path)
+    kept = {
+        "obo": ("header", "the header of the OBO source"),
+        "rdf": ("statements", "statements of the RDF source that are not about its concepts"),
+        "json": ("top", "keys beside the children at the top of the JSON source"),
+    }
+    lost = []
+    for name, (part, text) in kept.items():
+        source = taxonomy.meta.get(name, {})
+        if form.name in ("native", name):
+            continue
+        if source.get(part):
+            lost.append(f"{text} are left out" if part != "header" else f"{text} is left out")
+        if source.get("frames"):
+            lost.append(f"{len(source['frames']):,} obsolete terms and other stanzas of the OBO source are left out")
+    return lost
+
+
 def recognise(path: Path) -> Format:
     """The format of an existing file or folder: by suffix, and by content where two share one."""
     with reading(path):
@@ -83,7 +104,7 @@ def recognise(path: Path) -> Format:
     if suffix == ".json" and _is_json_ld(path):
         return FORMATS["rdf"]
     if suffix in FORMATS["class table"].suffixes:
-        first = next(read_rows(path, separator(path)), (1, []))[1]
+        first = next(read_rows(path), (1, []))[1]
         return FORMATS["class table" if class_table.is_header(first) else "edges"]
     return _by_suffix(path)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from taxosphere.errors import InputError
 from taxosphere.taxonomy.formats import rdf_terms as rt
 from taxosphere.taxonomy.formats.draft import Draft
-from taxosphere.taxonomy.formats.tables import read_rows, separator
+from taxosphere.taxonomy.formats.tables import read_rows
 
 ID, NAME, SYNONYMS, DEFINITIONS, OBSOLETE, PARENTS = (
     "Class ID",
@@ -52,7 +52,7 @@ def read(path: Path) -> Draft:
 
 
 def _rows(path: Path) -> list[Row]:
-    lines = read_rows(path, separator(path))
+    lines = read_rows(path)
     first, header = next(lines, (1, []))
     if not is_header(header):
         raise InputError(f"needs the columns {ID}, {NAME} and {PARENTS}", path=path, line=first)

@@ -43,6 +43,7 @@ class Draft:
     edge_path: Path | None = None
     meta: dict[str, Any] = field(default_factory=dict)
     notes: list[Problem] = field(default_factory=list)
+    faults: list[tuple[str, int, str]] = field(default_factory=list)  # kind, line, text of fatal ones
 
     def concept(
         self,
@@ -84,17 +85,17 @@ class _Finder:
         self.found: list[Problem] = []
 
     def concept(self, kind: str, row: int, text: str, fatal: bool = True) -> None:
-        self._report(kind, self.draft.path, self._line(self.draft.lines, row), text, fatal)
+        self.report(kind, self.draft.path, self._line(self.draft.lines, row), text, fatal)
 
     def edge(self, kind: str, row: int, text: str, fatal: bool = True) -> None:
         path = self.draft.edge_path or self.draft.path
-        self._report(kind, path, self._line(self.draft.edge_lines, row), text, fatal)
+        self.report(kind, path, self._line(self.draft.edge_lines, row), text, fatal)
 
     @staticmethod
     def _line(lines: Sequence[int], row: int) -> int | None:
         return (lines[row] or None) if row < len(lines) else None
 
-    def _report(self, kind: str, path: Path, line: int | None, text: str, fatal: bool) -> None:
+    def report(self, kind: str, path: Path, line: int | None, text: str, fatal: bool = True) -> None:
         if fatal and self.strict:
             raise InputError(text, path=path, line=line)
         self.found.append(Problem(kind, self.draft.where(line, path), text, fatal))
@@ -105,6 +106,8 @@ def build(draft: Draft, strict: bool = True) -> Taxonomy:
     if not draft.ids:
         raise InputError("holds no concepts", path=draft.path)
     finder = _Finder(draft, strict)
+    for kind, line, text in draft.faults:
+        finder.report(kind, draft.path, line or None, text)
     _check_texts(draft, finder)
     positions = _drop_repeated_ids(draft, finder)
     edges, edge_lines = _edges(draft, positions, finder)

@@ -24,7 +24,7 @@ ORDERS = (("parent", "child"), ("child", "parent"))
 
 
 def read(path: Path, columns: tuple[str, str] | None = None) -> Draft:
-    rows = read_rows(path, separator(path))
+    rows = read_rows(path)
     first = next(rows, None)
     if first is None:
         raise InputError("holds no edges", path=path)
@@ -107,6 +107,10 @@ class _Collector:
         position = self.seen.setdefault(id, len(self.draft.ids))
         if position == len(self.draft.ids):
             self.draft.concept(id, name, line=line)
+        elif name and name != self.draft.names[position]:
+            first = self.draft.names[position]
+            text = f"the id '{id[:60]}' is '{name[:60]}' here and '{first[:60]}' in line {self.draft.lines[position]}"
+            self.draft.faults.append(("contradictory columns", line, text))
         return position
 
     def _add_details(self, position: int, texts: list[str]) -> None:

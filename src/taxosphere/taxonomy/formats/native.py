@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from itertools import chain, repeat
+from itertools import chain, islice, repeat
 from pathlib import Path
 from typing import Any
 
@@ -204,35 +204,34 @@ def _read_meta(folder: Path) -> dict[str, Any]:
 
 
 def _needs_escapes(taxonomy: Taxonomy) -> bool:
-    texts = chain(taxonomy.ids, taxonomy.names, taxonomy.descriptions)
-    lists = chain.from_iterable(chain(taxonomy.synonyms, taxonomy.images))
+    lists = list(chain.from_iterable(chain(taxonomy.synonyms, taxonomy.images)))
     pairs = chain.from_iterable(chain.from_iterable(taxonomy.extras))
-    return any(map(escapes.breaks_table, chain(texts, lists, pairs))) or any(
-        "|" in item or not item for item in chain.from_iterable(chain(taxonomy.synonyms, taxonomy.images))
-    )
+    texts = chain(taxonomy.ids, taxonomy.names, taxonomy.descriptions, lists, pairs)
+    while block := list(islice(texts, 10_000)):  # whole blocks are searched much faster than single texts
+        if escapes.breaks_table("".join(block)):
+            return True
+    return any("|" in item or not item for item in lists)
 
 
 def _write_nodes(taxonomy: Taxonomy, path: Path, escaped: bool) -> tuple[str, ...]:
-    cell = escapes.escape if escaped else str
-    columns = _own_columns(taxonomy)
-    header = ["id", "name", "description"]
-    if any(taxonomy.synonyms):
-        header.append("synonyms")
-    if any(taxonomy.images):
-        header.append("image")
+    """Returns the extras that found a place in columns of their own."""
 
-    def rows() -> Iterator[tuple[str, ...]]:
-        for concept in taxonomy.concepts():
-            row = [cell(concept.id), cell(concept.name), cell(concept.description)]
-            if "synonyms" in header:
-                row.append(escapes.join_list(concept.synonyms, escaped))
-            if "image" in header:
-                row.append(escapes.join_list(concept.images, escaped))
-            own = dict(concept.extras)
-            yield (*row, *(cell(own.get(key, "")) for key in columns))
+    def cells(texts: Iterable[str]) -> Iterable[str]:
+        return map(escapes.escape, texts) if escaped else texts
 
-    _write_table(path, (*header, *columns), rows())
-    return columns
+    columns = {
+        "id": cells(taxonomy.ids),
+        "name": cells(taxonomy.names),
+        "description": cells(taxonomy.descriptions),
+    }
+    for name, lists in (("synonyms", taxonomy.synonyms), ("image", taxonomy.images)):
+        if any(lists):
+            columns[name] = map(escapes.join_list, lists, repeat(escaped))
+    own = _own_columns(taxonomy)
+    for key in own:
+        columns[key] = cells([dict(extras).get(key, "") for extras in taxonomy.extras])
+    _write_table(path, tuple(columns), zip(*columns.values(), strict=True))
+    return own
 
 
 def _own_columns(taxonomy: Taxonomy) -> tuple[str, ...]:

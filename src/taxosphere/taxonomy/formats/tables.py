@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from collections import deque
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 
 from taxosphere.errors import InputError
@@ -20,11 +21,17 @@ def separator(path: Path) -> str:
     return "," if bare_suffix(path) == ".csv" else "\t"
 
 
-def read_rows(path: Path, delimiter: str) -> Iterator[Row]:
+def read_rows(path: Path) -> Iterator[Row]:
     """Rows that are not empty. In a comma table quotes must match; in a tab table a stray quote stands for itself."""
     with open_text(path) as handle:
         lines = _without_nul(path, handle)
-        yield from _strict_rows(path, lines) if delimiter == "," else _tab_rows(lines)
+        if separator(path) == "\t":
+            yield from _tab_rows(lines)
+            return
+        first = next(lines, "")
+        # Spreadsheets of many countries put semicolons or tabs into files they call comma-separated.
+        delimiter = next((char for char in ",;\t" if char in first), ",")
+        yield from _strict_rows(path, chain([first], lines), delimiter)
 
 
 def _without_nul(path: Path, lines: Iterable[str]) -> Iterator[str]:
@@ -34,8 +41,8 @@ def _without_nul(path: Path, lines: Iterable[str]) -> Iterator[str]:
         yield line
 
 
-def _strict_rows(path: Path, lines: Iterator[str]) -> Iterator[Row]:
-    reader = csv.reader(lines, strict=True, skipinitialspace=True)
+def _strict_rows(path: Path, lines: Iterator[str], delimiter: str) -> Iterator[Row]:
+    reader = csv.reader(lines, delimiter=delimiter, strict=True, skipinitialspace=True)
     while True:
         start = reader.line_num + 1
         try:
