@@ -1,0 +1,67 @@
+"""BERT+MLP: a small network over the two text vectors, as the taxonomy expansion literature uses it.
+
+s(q, p) = w₂ᵀ relu(W₁ [h_q ; h_p]), optionally with |h_q − h_p| and h_q ∘ h_p joined to the input, trained pair by pair.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from pydantic import Field
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from taxosphere.baselines import losses
+from taxosphere.baselines.frame import Baseline
+from taxosphere.baselines.heads import start_at_similarity
+from taxosphere.baselines.network import Batch, Network
+from taxosphere.baselines.seed import Seed, Views
+from taxosphere.baselines.settings import Settings
+
+
+class BertMlpSettings(Settings):
+    hidden: int = Field(200, ge=1)
+    dropout: float = Field(0.2, ge=0, lt=1)
+    interactions: bool = Field(False, description="also |h_q − h_p| and h_q ∘ h_p")
+    sharpness: float = Field(5.0, ge=0, description="of the likeness the network starts with; 0: random start")
+
+
+class BertMlpNetwork(Network):
+    def __init__(self, settings: BertMlpSettings, seed: Seed) -> None:
+        super().__init__(settings, seed)
+        self.settings, self.gain = settings, math.sqrt(seed.dim)
+        self.of_query = nn.Linear(seed.dim, settings.hidden)
+        self.of_candidate = nn.Linear(seed.dim, settings.hidden, bias=False)
+        self.of_both = nn.Linear(2 * seed.dim, settings.hidden, bias=False) if settings.interactions else None
+        self.out = nn.Linear(settings.hidden, 1)
+        if settings.sharpness:
+            with torch.no_grad():
+                self.out.weight[0] = start_at_similarity(self.of_query, self.of_candidate, settings.sharpness)
+
+    @property
+    def width(self) -> int:
+        return 2 * self.settings.hidden + (4 * self.seed.dim if self.settings.interactions else 0)
+
+    def query(self, vectors: Tensor) -> Tensor:
+        return self.gain * vectors
+
+    def candidate(self, views: Views) -> Tensor:
+        return self.gain * self.seed.vectors[views.position]
+
+    def match(self, query: Tensor, candidate: Tensor) -> Tensor:
+        layer = self.of_query(query) + self.of_candidate(candidate)
+        if self.of_both is not None:
+            layer = layer + self.of_both(torch.cat([(query - candidate).abs(), query * candidate], dim=-1))
+        layer = F.dropout(F.relu(layer), self.settings.dropout, self.training)
+        scores: Tensor = self.out(layer).squeeze(-1)
+        return scores
+
+    def loss(self, batch: Batch) -> Tensor:
+        return losses.binary(self.scores(batch))
+
+
+class BertMlp(Baseline):
+    name = "bert-mlp"
+    settings_type = BertMlpSettings
+    network_type = BertMlpNetwork

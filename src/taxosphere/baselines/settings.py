@@ -1,0 +1,23 @@
+"""What every compared system can be told."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class Settings(BaseModel):
+    """Subclasses add their own and set the defaults that were best on validation queries."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    learning_rate: float = Field(1e-3, gt=0)
+    weight_decay: float = Field(0.0, ge=0)
+    batch_size: int = Field(64, ge=1)
+    negatives: int = Field(31, ge=1)
+    hard: float = Field(0.5, ge=0, le=1, description="share of negatives from the query's neighbourhood")
+    above: float = Field(0.1, ge=0, le=1, description="share of negatives from the query's ancestors, parents excepted")
+    steps: int = Field(1500, ge=1, description="optimiser steps at most")
+    evaluations: int = Field(30, ge=1, description="looks at the validation queries during all steps")
+    patience: int = Field(8, ge=1, description="looks without improvement before stopping")
+    validation: float = Field(0.2, ge=0, lt=1, description="share of the seed's leaves held out to choose the steps")
+    clip: float = Field(5.0, gt=0)
