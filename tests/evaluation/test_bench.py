@@ -55,10 +55,10 @@ def world(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def start(world: Path, out: str, methods: str = "dice,tfidf") -> subprocess.Popen[str]:
+def start(world: Path, out: str, methods: str = "dice,tfidf", workers: int = 2) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "taxosphere.cli", "bench", "--out", str(world / out), "--methods", methods]
     command += ["--datasets", f"{world / 'first'},{world / 'second'}", "--encoder", str(world / "vectors.npy")]
-    command += ["--runs", "4", "--workers", "2"]
+    command += ["--runs", "4", "--workers", str(workers)]
     environment = os.environ | {"PYTHONPATH": str(world / "package")}
     return subprocess.Popen(
         command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
@@ -102,7 +102,7 @@ def test_two_kills_change_no_table(world: Path) -> None:
 
 
 def test_one_failing_method_costs_no_other_its_results(world: Path) -> None:
-    process = start(world, "out", "broken,tfidf")
+    process = start(world, "out", "broken,tfidf", workers=1)
     printed, said = process.communicate()
     assert process.returncode == 1
     assert "first broken 0 failed: RuntimeError: no luck" in said

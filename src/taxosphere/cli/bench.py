@@ -32,7 +32,9 @@ def bench(
     queries: Queries = typer.Option(Queries.leaves, help="Ask for hidden leaves only, or for inner concepts too."),
     encoder: str = typer.Option("minilm", help="Sentence encoder: 'minilm', a Hugging Face name or a folder."),
     without_descriptions: bool = typer.Option(False, help="Let methods read names only."),
-    workers: int = typer.Option(0, min=0, help="Processes; default: one per core, at most four."),
+    workers: int = typer.Option(
+        0, min=0, help="Processes, 1 for none beside this one; default: one per core, at most four."
+    ),
     redo: bool = typer.Option(False, help="Run these cells again even where they are finished."),
     data: str | None = typer.Option(None, help="Folder where benchmark names are looked up."),
     tensorboard: Path | None = typer.Option(None, help="Also write loss curves and metrics for TensorBoard here."),

@@ -28,7 +28,9 @@ def study(
     seed: int = typer.Option(0, help="The first random state."),
     split: Split = typer.Option(Split.published, help="A data set without split.tsv always hides random leaves."),
     encoder: str = typer.Option("minilm", help="Sentence encoder: 'minilm', a Hugging Face name or a folder."),
-    workers: int = typer.Option(0, min=0, help="Processes; default: one per core, at most four."),
+    workers: int = typer.Option(
+        0, min=0, help="Processes, 1 for none beside this one; default: one per core, at most four."
+    ),
     redo: bool = typer.Option(False, help="Run again what is finished."),
     data: str | None = typer.Option(None, help="Folder where benchmark names are looked up."),
     json: bool = typer.Option(False, "--json", help="Print one JSON document."),

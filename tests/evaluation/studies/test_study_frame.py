@@ -57,6 +57,12 @@ def test_the_winner_must_beat_the_strongest_of_the_others() -> None:
     assert "against 'c'" in findings.study.verdict(findings)
 
 
+def test_variants_the_claim_is_not_about_are_ignored() -> None:
+    shape = study("a", "b", "c", verdict=frame.winner("a", ignoring=("c",)))
+    findings = Findings(shape, [line("a", 0, [2.0] * 9), line("b", 0, BAD[:9]), line("c", 0, GOOD[:9])])
+    assert "holds here on d (MRR +25.0" in shape.verdict(findings)
+
+
 def test_runs_are_averaged_per_query_and_paired_by_seed() -> None:
     """a: 1 and 1/2 over two runs; b has the first seed only, 1/4. A run without a partner is left out: 1 - 1/4."""
     findings = Findings(study("a", "b"), [line("a", 0, [1.0]), line("a", 1, [2.0]), line("b", 0, [4.0])])
@@ -83,7 +89,7 @@ def test_cells_carry_what_a_variant_changes(tmp_path: Path) -> None:
     variant = Variant("names", (("loss.svgd", "0"),), removed=0.2, descriptions=False)
     cells = study("x", variants=(variant,), probe="m:f").cells([Dataset("d", tmp_path)], 2, 7, bench.Setup())
     assert [cell.key for cell in cells] == [("d", "names", 7), ("d", "names", 8)]
-    assert dict(cells[0].settings) == {"preset": "column", "ranking.enabled": "false", "loss.svgd": "0"}
+    assert dict(cells[0].settings) == dict(frame.BASE) | {"loss.svgd": "0"}
     assert (cells[0].removed, cells[0].setup.descriptions, cells[0].probe) == (0.2, False, "m:f")
 
 
