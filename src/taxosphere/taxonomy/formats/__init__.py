@@ -10,7 +10,18 @@ from os import PathLike
 from pathlib import Path
 
 from taxosphere.errors import InputError
-from taxosphere.taxonomy.formats import class_table, edges, json_tree, jsonl, native, obo, rdf, semeval
+from taxosphere.taxonomy.formats import (
+    class_table,
+    cub,
+    edges,
+    image_folder,
+    json_tree,
+    jsonl,
+    native,
+    obo,
+    rdf,
+    semeval,
+)
 from taxosphere.taxonomy.formats.draft import Draft, build
 from taxosphere.taxonomy.formats.rdf_syntax import SYNTAX_OF_SUFFIX
 from taxosphere.taxonomy.formats.streams import bare_suffix, open_bytes, reading, writing
@@ -22,7 +33,7 @@ __all__ = ["FORMATS", "Draft", "Format", "build", "losses", "read", "recognise",
 
 @dataclass(frozen=True)
 class Format:
-    """A reader and a writer behind the same two functions; `suffixes` is empty for the folder."""
+    """A reader and a writer behind the same two functions; `suffixes` is empty for folders."""
 
     name: str
     summary: str
@@ -43,6 +54,8 @@ FORMATS = {
         Format("rdf", "SKOS or OWL/RDFS", tuple(SYNTAX_OF_SUFFIX), rdf.read, rdf.write),
         Format("json", "JSON tree of name and children", (".json",), json_tree.read, json_tree.write),
         Format("jsonl", "JSON lines, one concept each", (".jsonl", ".ndjson"), jsonl.read, jsonl.write),
+        Format("image folder", "folders of pictures, each folder a concept", (), image_folder.read, None),
+        Format("cub", "folder of Caltech-UCSD Birds-200-2011", (), cub.read, None),
     )
 }
 
@@ -97,7 +110,7 @@ def recognise(path: Path) -> Format:
     if not exists:
         raise InputError("no such file or folder", path=path)
     if folder:
-        return FORMATS["native"]
+        return _folder(path)
     if not regular:
         raise InputError("is neither a file nor a folder", path=path)
     suffix = bare_suffix(path)
@@ -107,6 +120,13 @@ def recognise(path: Path) -> Format:
         first = next(read_rows(path), (1, []))[1]
         return FORMATS["class table" if class_table.is_header(first) else "edges"]
     return _by_suffix(path)
+
+
+def _folder(path: Path) -> Format:
+    if cub.is_cub(path):
+        return FORMATS["cub"]
+    tables = native.OUR_FILES & {item.name for item in path.iterdir()}
+    return FORMATS["image folder" if not tables and image_folder.holds_pictures(path) else "native"]
 
 
 def _is_json_ld(path: Path) -> bool:
