@@ -59,7 +59,7 @@ def _baseline(module: str, attribute: str, summary: str, kind: Literal["text", "
 REFERENCES = ("tfidf", "tfidf-internal", "encoder-cosine", "sibling-vote")  # untrained, printed beside every model
 
 TABLE: Mapping[str, Row] = {
-    "polaris": _baseline("ours", "Ranked", "sphere embedding with the learned, calibrated ranker (the default)"),
+    "polaris": _baseline("ranked", "Ranked", "sphere embedding with the learned, calibrated ranker (the default)"),
     "polaris-cosine": _baseline("ours", "Cosine", "sphere embedding ranked by cosine behind the hybrid gate"),
     "polaris-paper": _baseline("ours", "Paper", "the paper's losses, regulariser and hard gate, variant by variant"),
     "transe": _baseline("transe", "TransE", "translation from child to parent over projected text vectors"),
