@@ -63,6 +63,7 @@ FILES: dict[str, tuple[str, bytes, int | None, str]] = {
     "JSON-LD from elsewhere": ("x.jsonld", b'{"@context": "http://schema.org", "name": "a"}', None, "syntax"),
     "RDF without a hierarchy": ("x.ttl", b"<http://x/a> <http://x/p> <http://x/b> .\n", None, "hierarchy"),
     "OWL in functional syntax": ("x.owl", b"Prefix(:=<http://x/>)\nOntology()\n", 1, "functional"),
+    "OWL/XML": ("x.owl", b'<?xml version="1.0"?>\n<Ontology xmlns="http://www.w3.org/2002/07/owl#"/>', 1, "OWL/XML"),
     "RDF its own parent": ("x.ttl", PREFIX + b"<http://x/a> skos:broader <http://x/a> .\n", None, "its own parent"),
     "JSON syntax": ("x.json", b'{"name": "a",\n "children": [}', 2, "not JSON"),
     "JSON cut off": ("x.json", b'{"name": "a", "children": [{"name": "b"', 1, "cut off"),

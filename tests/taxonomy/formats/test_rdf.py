@@ -115,6 +115,11 @@ def test_turtle_under_the_name_of_owl_and_json_ld_under_the_name_of_json(tmp_pat
     assert len(Taxonomy.read(tmp_path / "x.json")) == 3
 
 
+def test_relative_addresses_are_the_same_everywhere(tmp_path: Path) -> None:
+    text = "<#a> <http://www.w3.org/2000/01/rdf-schema#subClassOf> <#b> ."
+    assert list(read(tmp_path / "my zoo.ttl", text).edges()) == [("file:///my%20zoo.ttl#b", "file:///my%20zoo.ttl#a")]
+
+
 def test_comments_define_where_nothing_else_does(tmp_path: Path) -> None:
     text = """@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
     <http://x.y/a> a rdfs:Class ; rdfs:label "a" ; rdfs:comment "first" .

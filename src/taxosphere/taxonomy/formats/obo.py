@@ -22,7 +22,7 @@ from taxosphere.taxonomy.graph import Taxonomy
 Pair = tuple[str, str]
 
 # Clauses other than the understood ones, and what their value must look like to be written under their own tag.
-_ID = re.compile(r"\S+")
+_ID = re.compile(r"\S+(?: \{.*\})?(?: *! .*)?")
 _ANY = re.compile(r"[^\n\r]*[^\s\\]")
 TAGS = {
     **dict.fromkeys(("alt_id", "namespace", "subset", "consider", "replaced_by", "disjoint_from", "union_of"), _ID),
@@ -39,83 +39,122 @@ COMMENT = "comment"
 SYNONYM_TAGS = ("synonym", "exact_synonym", "narrow_synonym", "broad_synonym", "related_synonym")
 IMAGE = "image"
 _TEXT_PROPERTY = re.compile(r'((?:[^\s\\]|\\.)+) ("(?:[^"\\]|\\.)*") xsd:string')
-_UNKNOWN = "unknown-clause "  # a clause whose tag no OBO version defines, kept under a marked key
+_VERBATIM = "obo clause "  # marks the key of a clause that is kept and written letter by letter
 
 
 def read(path: Path) -> Draft:
     draft = Draft(path=path, format="obo")
+    reader = _TermReader(draft)
     comments: list[int] = []
     parts = obo_text.stanzas(path, comments)
     header = [f"{tag}: {value}" for tag, value, _ in next(parts).clauses]
-    terms: list[Stanza] = []
     frames: list[list[str]] = []
     for stanza in parts:
         if stanza.kind == "Term":
-            terms.append(stanza)
+            reader.read(stanza)
         else:
             frames.append(stanza.text())
-    if not terms:
+    reader.settle()
+    if not draft.ids and not reader.obsolete:
         raise InputError("holds no [Term]", path=path)
-    obsolete, nameless = _read_terms(draft, terms)
-    if obsolete:
-        draft.left_out(f"{len(obsolete):,} obsolete terms are not part of the hierarchy (an OBO file gets them back)")
-    if nameless:
-        draft.left_out(f"{nameless:,} terms have no name; their id stands in for it")
     if comments:
         draft.left_out(f"{len(comments):,} comment lines are left out", comments[0])
-    draft.meta["obo"] = {"header": header, "frames": [*(term.text() for term in obsolete), *frames]}
+    draft.meta["obo"] = {"header": header, "frames": [*(term.text() for term in reader.obsolete), *frames]}
     return draft
 
 
-def _read_terms(draft: Draft, terms: list[Stanza]) -> tuple[list[Stanza], int]:
-    ids = [_term_id(draft.path, term) for term in terms]
-    links = [[value for tag, value, _ in term.clauses if tag == "is_a"] for term in terms]
-    used = {obo_text.split_text(value)[0] for values in links for value in values}
-    obsolete, nameless = [], 0
-    for id, term, parents in zip(ids, terms, links, strict=True):
-        if not parents and id not in used and (term.first("is_obsolete") or "").startswith("true"):
-            obsolete.append(term)
-            continue
-        nameless += term.first("name") is None
-        _read_term(draft, id, term)
-    return obsolete, nameless
+class _TermReader:
+    """Takes terms one by one, so that a large file never lies in memory as a whole."""
 
+    def __init__(self, draft: Draft) -> None:
+        self.draft = draft
+        self.obsolete: list[Stanza] = []
+        self.nameless = 0
+        self.outward: dict[tuple[str, str], str] = {}  # (parent, child) under different prefixes → the clause
 
-def _term_id(path: Path, term: Stanza) -> str:
-    value = term.first("id")
-    if not value:
-        raise InputError("this [Term] has no id; is the file cut off?", path=path, line=term.line)
-    return obo_text.split_text(value)[0]
-
-
-def _read_term(draft: Draft, id: str, term: Stanza) -> None:
-    name, description = None, None
-    synonyms: dict[str, None] = {}
-    images, extras = [], []
-    for tag, value, line in term.clauses:
-        if tag == "id":
-            continue
-        if tag == "name" and name is None:
-            name, rest = obo_text.split_text(value)
-            extras += [("name", rest)] if rest else []
-        elif tag == "def" and description is None:
-            description, rest = _quoted(draft.path, tag, value, line)
-            extras += [("def", rest)] if rest not in ("", "[]") else []
-        elif tag in SYNONYM_TAGS:
-            text, rest = _quoted(draft.path, tag, value, line)
-            synonyms[text] = None
-            extras += [(tag, value)] if (tag, rest) != ("synonym", "RELATED []") else []
-        elif tag == "is_a":
-            parent, rest = obo_text.split_text(value)
-            draft.edge(parent, id, line)
-            extras += [("is_a", f"{obo_text.escape_id(parent)} {rest}")] if rest else []
+    def read(self, term: Stanza) -> None:
+        if term.first("is_a") is None and (term.first("is_obsolete") or "").startswith("true"):
+            self.obsolete.append(term)
         else:
-            key, text = _read_extra(tag, value)
-            if key == IMAGE:
-                images.append(text)
-            else:
-                extras.append((key, text))
-    draft.concept(id, id if name is None else name, description or "", synonyms, images, extras, term.line)
+            self._take(term)
+
+    def settle(self) -> None:
+        """Decides what only the whole file can tell."""
+        used = set(self.draft.parents)
+        outside = [term for term in self.obsolete if self._id(term) not in used]
+        for term in self.obsolete:
+            if self._id(term) in used:
+                self._take(term)
+        self.obsolete = outside
+        if outside:
+            self.draft.left_out(
+                f"{len(outside):,} obsolete terms are not part of the hierarchy (an OBO file gets them back)"
+            )
+        if self.nameless:
+            self.draft.left_out(f"{self.nameless:,} terms have no name; their id stands in for it")
+        self._set_foreign_parents_apart()
+
+    def _set_foreign_parents_apart(self) -> None:
+        """A parent that is not described here and bears no prefix of this file is a term of another ontology."""
+        draft, ids = self.draft, set(self.draft.ids)
+        own = {_prefix(id) for id in ids}
+        foreign = {edge: clause for edge, clause in self.outward.items() if edge[0] not in ids}
+        foreign = {edge: clause for edge, clause in foreign.items() if _prefix(edge[0]) and _prefix(edge[0]) not in own}
+        if not foreign:
+            return
+        edges = zip(draft.parents, draft.children, draft.edge_lines, strict=True)
+        kept = [edge for edge in edges if edge[:2] not in foreign]
+        draft.parents, draft.children, draft.edge_lines = map(list, zip(*kept, strict=True)) if kept else ([], [], [])
+        clauses: dict[str, list[Pair]] = {}
+        for (_, child), clause in foreign.items():
+            clauses.setdefault(child, []).append((f"{_VERBATIM}is_a", clause))
+        draft.extras = [(*extras, *clauses.get(id, ())) for id, extras in zip(draft.ids, draft.extras, strict=True)]
+        draft.left_out(f"{len(foreign):,} edges lead to other ontologies (an OBO file gets them back)")
+
+    def _id(self, term: Stanza) -> str:
+        value = term.first("id")
+        if not value:
+            raise InputError("this [Term] has no id; is the file cut off?", path=self.draft.path, line=term.line)
+        return obo_text.split_text(value)[0]
+
+    def _take(self, term: Stanza) -> None:
+        id = self._id(term)
+        name, description = None, None
+        synonyms: dict[str, None] = {}
+        images, extras = [], []
+        for tag, value, line in term.clauses:
+            if tag == "name" and name is None:
+                name, rest = obo_text.split_text(value)
+                extras += [("name", rest)] if rest else []
+            elif tag == "def" and description is None:
+                description, rest = _quoted(self.draft.path, tag, value, line)
+                extras += [("def", rest)] if rest not in ("", "[]") else []
+            elif tag in SYNONYM_TAGS:
+                text, rest = _quoted(self.draft.path, tag, value, line)
+                synonyms[text] = None
+                extras += [(tag, value)] if (tag, rest) != ("synonym", "RELATED []") else []
+            elif tag == "is_a":
+                extras += self._link(id, value, line)
+            elif tag != "id":
+                key, text = _read_extra(tag, value)
+                if key == IMAGE:
+                    images.append(text)
+                else:
+                    extras.append((key, text))
+        self.nameless += name is None
+        self.draft.concept(id, id if name is None else name, description or "", synonyms, images, extras, term.line)
+
+    def _link(self, id: str, value: str, line: int) -> list[Pair]:
+        """Adds an edge; returns its qualifiers as an extra."""
+        parent, qualifiers = obo_text.split_text(value)
+        self.draft.edge(parent, id, line)
+        if _prefix(parent) != _prefix(id):
+            self.outward[parent, id] = value
+        return [("is_a", f"{obo_text.escape_id(parent)} {qualifiers}")] if qualifiers else []
+
+
+def _prefix(id: str) -> str:
+    return id.rpartition(":")[0]
 
 
 def _quoted(path: Path, tag: str, value: str, line: int) -> Pair:
@@ -128,14 +167,14 @@ def _quoted(path: Path, tag: str, value: str, line: int) -> Pair:
 
 def _read_extra(tag: str, value: str) -> Pair:
     """Free text in plain form, everything else verbatim; `property_value` of a plain text as that property."""
-    if tag == COMMENT:
+    if tag == COMMENT and not obo_text.has_qualifiers(value):
         return tag, obo_text.unescape(value)
     if tag == "property_value" and (match := _TEXT_PROPERTY.fullmatch(value)):
         key = obo_text.unescape(match[1])
         text = (obo_text.split_quoted(match[2]) or ("", ""))[0]
         if not _fits(key, text):
             return key, text
-    return (tag, value) if tag in TAGS else (_UNKNOWN + tag, value)
+    return (tag, value) if tag in TAGS and _fits(tag, value) else (_VERBATIM + tag, value)
 
 
 def _fits(key: str, text: str) -> bool:
@@ -204,8 +243,8 @@ def _parents(parents: Iterable[Pair], qualified: Iterable[str]) -> Iterator[str]
 
 
 def _extra(key: str, value: str) -> str:
-    if key.startswith(_UNKNOWN) and _ANY.fullmatch(value):
-        return f"{key.removeprefix(_UNKNOWN)}: {value}"
+    if key.startswith(_VERBATIM) and _ANY.fullmatch(value):
+        return f"{key.removeprefix(_VERBATIM)}: {value}"
     if key == COMMENT and value.strip():
         return f"{key}: {obo_text.escape_text(value)}"
     return f"{key}: {value}" if key != COMMENT and _fits(key, value) else _property(key, value)

@@ -12,7 +12,7 @@ from taxosphere.taxonomy.formats.streams import numbered_lines
 
 BLANKS = " \t"  # other white space, such as a no-break space, belongs to the text
 _STANZA = re.compile(r"\[([^\]]+)\]\s*(?:!.*)?")
-_CLAUSE = re.compile(r"([^\s:!\"{}\[\]]+)[ \t]*:(?:[ \t]+|$)(.*)", re.DOTALL)
+_CLAUSE = re.compile(r"([^\s:!\"{}\[\]]+)[ \t]*:[ \t]*(.*)", re.DOTALL)
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
 _COMMENT = re.compile(r"[ \t]!")
 _QUALIFIERS = re.compile(r'[ \t]*(\{\s*[^\s="{}]+\s*=\s*"(?:[^"\\]|\\.)*"[^{}]*\})[ \t]*$')
@@ -89,6 +89,10 @@ def split_text(value: str) -> tuple[str, str]:
     if qualifiers:
         return unescape(value[: qualifiers.start()].rstrip(BLANKS)), qualifiers[1]
     return unescape(value), ""
+
+
+def has_qualifiers(value: str) -> bool:
+    return _QUALIFIERS.search(value) is not None
 
 
 def split_quoted(value: str) -> tuple[str, str] | None:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
+from urllib.parse import quote
 
 from taxosphere.errors import InputError
 from taxosphere.taxonomy.formats.rdf_terms import oxigraph
@@ -37,7 +38,8 @@ def parse(path: Path, prefixes: dict[str, str]) -> Iterator[tuple[Any, str, Any]
 
     with open_bytes(path) as handle:
         try:
-            parser = ox.parse(handle, format=_syntax(path, handle))
+            # Relative addresses are resolved against the name of the file alone, the same on every machine.
+            parser = ox.parse(handle, format=_syntax(path, handle), base_iri=f"file:///{quote(path.name)}")
             for quad in parser:
                 yield steady(quad.subject), quad.predicate.value, steady(quad.object)
             prefixes.update(parser.prefixes)
@@ -54,7 +56,9 @@ def _syntax(path: Path, handle: IO[bytes]) -> Any:
     head = handle.peek(4096).lstrip()  # type: ignore[attr-defined]
     if head.startswith((b"Prefix(", b"Ontology(")):
         raise InputError("is OWL in functional syntax; save it as RDF/XML or Turtle", path=path, line=1)
-    if name == "RDF_XML" and head[:1] != b"<":
+    if name == "RDF_XML" and b"<Ontology" in head and b"RDF" not in head.partition(b"<Ontology")[0]:
+        raise InputError("is OWL/XML; save it as RDF/XML or Turtle", path=path, line=1)
+    if name == "RDF_XML" and (head[:1] != b"<" or head.startswith((b"<http", b"<urn:"))):
         name = "TURTLE"
     return getattr(ox.RdfFormat, name)
 
