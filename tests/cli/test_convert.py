@@ -35,7 +35,9 @@ def test_what_the_reader_met_is_said_in_a_few_lines(tmp_path: Path, capsys: Capt
 def test_a_cycle_is_passed_on_only_when_asked(tmp_path: Path, capsys: Capture) -> None:
     path, out = malformed.cyclic(tmp_path), tmp_path / "out"
     assert main(["convert", str(path), str(out)]) == 2
-    assert "'duck' → 'animal' → 'bird' → 'duck'" in capsys.readouterr().err
+    err = capsys.readouterr().err
+    assert err.startswith(f"error: {path}:5: ")
+    assert "'duck' → 'animal' → 'bird' → 'duck'" in err
     assert not out.exists()
     assert main(["convert", str(path), str(out), "--keep-cycles"]) == 0
     assert Taxonomy.read(out).cycles

@@ -60,6 +60,7 @@ def test_a_cycle_is_shown_as_a_path_and_repair_says_what_it_drops(tmp_path: Path
     found = inspected(capsys, str(path))
     assert found["cycles"] == [["duck", "animal", "bird", "duck"]]
     assert found["problem_counts"] == {"cycle": 1}
+    assert found["problems"][0]["where"] == f"{path}:5"
     assert found["most_descendants"] is None
     mended = inspected(capsys, str(path), "--repair")
     assert mended["edges"] == found["edges"] - 1

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -94,6 +96,18 @@ def test_a_reader_that_leaves_early_is_no_error(tmp_path: Path) -> None:
         process.stdout.readline()
         process.stdout.close()
         assert process.stderr.read() == b""
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252", "utf-8"])
+def test_any_terminal_can_show_any_name(tmp_path: Path, encoding: str) -> None:
+    path = tmp_path / "t.tsv"
+    path.write_text("parent\tchild\n動物\t鳥\n鳥\tа → б\nа → б\t動物\n", "utf-8")
+    environment = {**os.environ, "PYTHONIOENCODING": encoding}
+    command = [sys.executable, "-m", "taxosphere.cli", "inspect", str(path)]
+    plain = subprocess.run(command, capture_output=True, env=environment, check=True)
+    assert plain.stderr == b""
+    shown = subprocess.run([*command, "--json"], capture_output=True, env=environment, check=True)
+    assert set(json.loads(shown.stdout.decode(encoding))["cycles"][0]) == {"動物", "鳥", "а → б"}
 
 
 def test_malformed_inputs_end_in_one_line_and_write_nothing(tmp_path: Path, capsys: Capture) -> None:

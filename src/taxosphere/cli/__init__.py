@@ -10,12 +10,17 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
+from io import TextIOWrapper
+from typing import Any
 
 import typer
 
 from taxosphere import __version__
 from taxosphere.errors import InputError, TaxosphereError
 
+# Wrong options and arguments. Typer carries its own copy of click or uses the package, depending on its version, and
+# exports only this descendant of the class.
+UsageError: Any = typer.BadParameter.__bases__[0]
 SUMMARY = "Tells where new concepts belong in your taxonomy, how sure it is, and why."
 COMMANDS = {
     "demo": "Train on a built-in ontology, suggest parents, expand it and write a report.",
@@ -34,11 +39,13 @@ COMMANDS = {
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; every failure a user can cause ends in one line on stderr."""
     args = list(sys.argv[1:] if argv is None else argv) or ["--help"]
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # a name the terminal cannot show is no reason to fail
     try:
         code = _app(args)(args, prog_name="taxosphere", standalone_mode=False)
         sys.stdout.flush()
         return code if isinstance(code, int) else 0
-    except (InputError, typer.TyperException) as error:
+    except (InputError, UsageError) as error:
         return _fail(error, 2)
     except (TaxosphereError, MemoryError) as error:
         return _fail(error, 1)
@@ -95,7 +102,7 @@ def _fail(error: BaseException, code: int) -> int:
 
 
 def _line(error: BaseException) -> str:
-    if isinstance(error, typer.TyperException):
+    if isinstance(error, UsageError):
         context = getattr(error, "ctx", None)
         where = context.command_path if context is not None else "taxosphere"
         text = f"{error.format_message().rstrip('.')}. See '{where} --help'."

@@ -23,7 +23,8 @@ def warn(text: str) -> None:
 
 def document(content: Any) -> None:
     """The one JSON document of a ``--json`` command."""
-    print(json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False))
+    readable = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
+    print(json.dumps(content, ensure_ascii=not readable, indent=2, allow_nan=False))
 
 
 def table(headers: Sequence[str], rows: Iterable[Sequence[object]], title: str = "") -> None:
