@@ -8,18 +8,19 @@ import shlex
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
-from taxosphere import artifact, atomic, methods
+from taxosphere import atomic, methods
 from taxosphere.cli import output
 from taxosphere.cli.evaluate import Queries, Split
 from taxosphere.cli.progress import steps
-from taxosphere.errors import InputError, TaxosphereError
-from taxosphere.evaluation import bench as benches
-from taxosphere.evaluation import datasets as sources
-from taxosphere.evaluation import records
-from taxosphere.report import html, tables
+from taxosphere.errors import InputError, TaxosphereError, require
+
+if TYPE_CHECKING:
+    from taxosphere.evaluation.bench import Setup
+    from taxosphere.evaluation.records import Record
 
 
 def bench(
@@ -47,6 +48,10 @@ def bench(
 
     Example: taxosphere bench --datasets semeval_env,my-taxonomy --methods polaris,tfidf --runs 3 --out results
     """
+    require("torch", "train")
+    from taxosphere.evaluation import bench as benches
+    from taxosphere.evaluation import datasets as sources
+
     chosen = names(methods_) or methods.names("text")
     places = [sources.find(name, data) for name in names(datasets) or _present(data)]
     setup = benches.Setup(split.value, queries.value, encoder, not without_descriptions)
@@ -71,6 +76,8 @@ def names(text: str) -> list[str]:
 
 
 def _present(data: str | None) -> list[str]:
+    from taxosphere.evaluation import datasets as sources
+
     folders = sources.folders(data)
     found = [name for name in sources.TEXT_BENCHMARKS if any((folder / name).is_dir() for folder in folders)]
     if not found:
@@ -78,8 +85,13 @@ def _present(data: str | None) -> list[str]:
     return found
 
 
-def write(out: Path, setup: benches.Setup) -> list[records.Record]:
+def write(out: Path, setup: Setup) -> list[Record]:
     """Tables and page of every run in the folder."""
+    from taxosphere import artifact
+    from taxosphere.evaluation import bench as benches
+    from taxosphere.evaluation import records
+    from taxosphere.report import html, tables
+
     lines = sorted(records.read(out / benches.RUNS), key=records.key)
     about = {
         "command": shlex.join(["taxosphere", *sys.argv[1:]]),
@@ -96,7 +108,9 @@ def write(out: Path, setup: benches.Setup) -> list[records.Record]:
     return lines
 
 
-def show(lines: list[records.Record]) -> None:
+def show(lines: list[Record]) -> None:
+    from taxosphere.report import tables
+
     for table in tables.bench_tables(lines) + tables.significance_tables(lines):
         output.table(table.header, table.rows, f"\n{table.section} – {table.title}")
         if table.note:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -12,7 +13,10 @@ from taxosphere.cli import output
 from taxosphere.cli.options import COLUMNS, column_order
 from taxosphere.cli.progress import steps
 from taxosphere.cli.settings import parse
-from taxosphere.evaluation import datasets, protocol, records
+from taxosphere.errors import require
+
+if TYPE_CHECKING:
+    from taxosphere.evaluation.protocol import Result, Spread
 
 HEADERS = {
     "hit@1": "H@1",
@@ -62,7 +66,9 @@ def evaluate(
 
     Example: taxosphere evaluate my-ontology.obo --split leaves --runs 3
     """
+    require("torch", "train")
     from taxosphere.encoders import text
+    from taxosphere.evaluation import datasets, protocol, records
 
     source = datasets.find(taxonomy, data)
     methods.get(method)  # an unknown name is better said before the work begins
@@ -82,7 +88,7 @@ def evaluate(
     output.document(result.document()) if json else show(result)
 
 
-def show(result: protocol.Result) -> None:
+def show(result: Result) -> None:
     document = result.document()
     rows = {result.method: document["metrics"]} | document["references"]
     title = (
@@ -98,5 +104,5 @@ def show(result: protocol.Result) -> None:
     print(f"fit {seconds['fit']:.1f} s, {1000 * seconds['per_query']:.1f} ms per query; percentages, except MR")
 
 
-def cell(spread: protocol.Spread) -> str:
+def cell(spread: Spread) -> str:
     return f"{spread['mean']:.1f} ± {spread['std']:.1f}" if spread["std"] else f"{spread['mean']:.1f}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -11,12 +12,10 @@ from taxosphere.cli import output
 from taxosphere.cli.bench import names
 from taxosphere.cli.evaluate import Split
 from taxosphere.cli.progress import steps
-from taxosphere.errors import InputError, TaxosphereError
-from taxosphere.evaluation import bench, records, studies
-from taxosphere.evaluation import datasets as sources
-from taxosphere.evaluation.studies.frame import Findings
-from taxosphere.report import figures
-from taxosphere.report import studies as report
+from taxosphere.errors import InputError, TaxosphereError, require
+
+if TYPE_CHECKING:
+    from taxosphere.evaluation.studies.frame import Findings
 
 
 def study(
@@ -41,6 +40,11 @@ def study(
 
     Example: taxosphere study kernels --datasets semeval_env --runs 2
     """
+    require("torch", "train")
+    from taxosphere.evaluation import bench, records, studies
+    from taxosphere.evaluation import datasets as sources
+    from taxosphere.evaluation.studies.frame import Findings
+
     if show_list:
         every = [studies.get(each) for each in studies.MODULES]
         rows = [(each.name, each.title, ", ".join(each.datasets)) for each in every]
@@ -70,6 +74,9 @@ def study(
 
 
 def _write(folder: Path, findings: Findings, verdict: str) -> None:
+    from taxosphere.report import figures
+    from taxosphere.report import studies as report
+
     files = {"study.md": report.study_markdown(findings, verdict), "study.html": report.study_page(findings, verdict)}
     files |= {f"{name}.svg": figures.standalone(picture) for name, picture in report.study_figures(findings)}
     for name, text in files.items():
@@ -78,7 +85,8 @@ def _write(folder: Path, findings: Findings, verdict: str) -> None:
 
 
 def _show(findings: Findings, verdict: str, json: bool) -> None:
-    tables = report.study_tables(findings)
+    from taxosphere.report import studies as report
+
     if json:
         rows = [
             {"dataset": dataset, "variant": label, "metrics": findings.spread(dataset, label)}
@@ -87,6 +95,6 @@ def _show(findings: Findings, verdict: str, json: bool) -> None:
         ]
         output.document({"study": findings.study.name, "verdict": verdict, "rows": rows})
         return
-    for table in tables:
+    for table in report.study_tables(findings):
         output.table(table.header, table.rows, f"\n{table.section} – {table.title}")
     print(f"\n{verdict}")
