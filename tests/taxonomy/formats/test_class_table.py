@@ -29,7 +29,7 @@ def test_columns_and_cells_with_several_values(tmp_path: Path) -> None:
     extras = (("comment", "It moves."), ("Source", "book|web"), ("xref", "X:1"), ("xref", "X:2"))
     assert taxonomy.extras[0] == extras
     assert list(taxonomy.edges()) == [("a", "b")]
-    assert [note.text for note in taxonomy.reading] == ["1 obsolete classes are not part of the hierarchy"]
+    assert [note.text for note in taxonomy.reading] == ["1 obsolete class outside the hierarchy left out"]
 
 
 def test_edam_through_native_obo_and_skos(tmp_path: Path) -> None:

@@ -45,4 +45,4 @@ def test_terms_that_are_not_listed_are_mentioned(tmp_path: Path) -> None:
     write(tmp_path, taxo="0\tbird\tanimal\n", terms="1\tbird\n", desc="stone\thard\n")
     taxonomy = Taxonomy.read(tmp_path / "zoo.taxo")
     assert taxonomy.names == ("bird", "animal")
-    assert [note.text.split(" of ")[0] for note in taxonomy.reading] == ["1 terms", "1 definitions"]
+    assert [note.text.split(" of ")[0] for note in taxonomy.reading] == ["1 term", "1 definition"]

@@ -96,10 +96,10 @@ def losses(taxonomy: Taxonomy, path: str | PathLike[str]) -> list[str]:
         source = taxonomy.meta.get(name, {})
         if form.name in ("native", name):
             continue
-        if source.get(part):
-            lost.append(f"{text} are left out" if part != "header" else f"{text} is left out")
+        if source.get(part) and source[part] != [obo.FORMAT_VERSION]:
+            lost.append(f"{text} left out")
         if source.get("frames"):
-            lost.append(f"{len(source['frames']):,} obsolete terms and other stanzas of the OBO source are left out")
+            lost.append(f"{len(source['frames']):,} obsolete or other stanzas of the OBO source left out")
     return lost
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from taxosphere.errors import InputError
 from taxosphere.taxonomy.formats import rdf_terms as rt
-from taxosphere.taxonomy.formats.draft import Draft
+from taxosphere.taxonomy.formats.draft import Draft, counted
 from taxosphere.taxonomy.formats.tables import read_rows
 
 ID, NAME, SYNONYMS, DEFINITIONS, OBSOLETE, PARENTS = (
@@ -47,7 +47,7 @@ def read(path: Path) -> Draft:
             for parent in parents:
                 draft.edge(parent, id, number)
     if obsolete:
-        draft.left_out(f"{obsolete:,} obsolete classes are not part of the hierarchy")
+        draft.left_out(f"{counted(obsolete, 'obsolete class')} outside the hierarchy left out")
     return draft
 
 

@@ -200,6 +200,11 @@ def _edges(draft: Draft, positions: dict[str, int], finder: _Finder) -> tuple[In
     return np.stack([parents[good], children[good]], axis=1).astype(np.int32), lines[good]
 
 
+def counted(count: int, noun: str) -> str:
+    """`1 class`, `2,000 classes`."""
+    return f"{count:,} {noun}" + ("" if count == 1 else "es" if noun.endswith("s") else "s")
+
+
 def _short(text: str) -> str:
     """A text that fits into one line of an error message."""
     flat = " ".join(text.split())

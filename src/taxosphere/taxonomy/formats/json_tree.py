@@ -13,7 +13,7 @@ from typing import Any, TextIO
 
 from taxosphere.errors import InputError
 from taxosphere.taxonomy.formats import json_values as jv
-from taxosphere.taxonomy.formats.draft import Draft
+from taxosphere.taxonomy.formats.draft import Draft, counted
 from taxosphere.taxonomy.formats.streams import open_to_write, read_text
 from taxosphere.taxonomy.graph import CycleError, Taxonomy
 
@@ -100,8 +100,8 @@ class _TreeReader:
             elif id not in self.seen:
                 raise InputError(f"the entry '{id[:60]}' has no name", self.draft.path)
         if self.renamed:
-            text = f"{self.renamed:,} names stand in several places; the later ones are concepts with their way as id"
-            self.draft.left_out(text)
+            told = counted(self.renamed, "repeated name")
+            self.draft.left_out(f"{told} without an id: each a concept of its own, with its path as id")
 
 
 def _shown(value: Any) -> str:

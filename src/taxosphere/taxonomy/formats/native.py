@@ -19,7 +19,7 @@ from typing import Any
 from taxosphere import atomic
 from taxosphere.errors import InputError
 from taxosphere.taxonomy.formats import escapes
-from taxosphere.taxonomy.formats.draft import Draft
+from taxosphere.taxonomy.formats.draft import Draft, counted
 from taxosphere.taxonomy.formats.streams import line_blocks, open_to_write, read_text
 from taxosphere.taxonomy.graph import Taxonomy
 
@@ -174,7 +174,7 @@ def _read_extras(draft: Draft, folder: Path, escaped: bool) -> None:
     ]
     strangers = len(found.keys() - set(draft.ids))
     if strangers:
-        draft.left_out(f"{strangers:,} ids of {SPLIT} or {EXTRAS} are no concepts of this folder")
+        draft.left_out(f"{counted(strangers, 'id')} of {SPLIT} or {EXTRAS} without a concept left out")
 
 
 def _side_rows(folder: Path, name: str, wanted: tuple[str, ...], escaped: bool) -> Iterator[list[str]]:

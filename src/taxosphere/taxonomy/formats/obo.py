@@ -14,7 +14,7 @@ from pathlib import Path
 from taxosphere.errors import InputError
 from taxosphere.taxonomy.concept import Concept
 from taxosphere.taxonomy.formats import obo_text
-from taxosphere.taxonomy.formats.draft import Draft
+from taxosphere.taxonomy.formats.draft import Draft, counted
 from taxosphere.taxonomy.formats.obo_text import Stanza
 from taxosphere.taxonomy.formats.streams import open_to_write
 from taxosphere.taxonomy.graph import Taxonomy
@@ -35,6 +35,7 @@ TAGS = {
     "creation_date": re.compile(r"\d{4}-\d\d-\d\d.*"),
     "property_value": re.compile(r'\S+ (?:\S+|"(?:[^"\\]|\\.)*"( \S+)?)(?: \{.*\})?(?: ! .*)?'),
 }
+FORMAT_VERSION = "format-version: 1.4"
 COMMENT = "comment"
 SYNONYM_TAGS = ("synonym", "exact_synonym", "narrow_synonym", "broad_synonym", "related_synonym")
 IMAGE = "image"
@@ -58,7 +59,7 @@ def read(path: Path) -> Draft:
     if not draft.ids and not reader.obsolete:
         raise InputError("holds no [Term]", path=path)
     if comments:
-        draft.left_out(f"{len(comments):,} comment lines are left out", comments[0])
+        draft.left_out(f"{counted(len(comments), 'comment line')} left out", comments[0])
     draft.meta["obo"] = {"header": header, "frames": [*(term.text() for term in reader.obsolete), *frames]}
     return draft
 
@@ -87,11 +88,10 @@ class _TermReader:
                 self._take(term)
         self.obsolete = outside
         if outside:
-            self.draft.left_out(
-                f"{len(outside):,} obsolete terms are not part of the hierarchy (an OBO file gets them back)"
-            )
+            told = counted(len(outside), "obsolete term")
+            self.draft.left_out(f"{told} outside the hierarchy left out (kept for OBO files)")
         if self.nameless:
-            self.draft.left_out(f"{self.nameless:,} terms have no name; their id stands in for it")
+            self.draft.left_out(f"{counted(self.nameless, 'term')} without a name, called by id")
         self._set_foreign_parents_apart()
 
     def _set_foreign_parents_apart(self) -> None:
@@ -109,7 +109,7 @@ class _TermReader:
         for (_, child), clause in foreign.items():
             clauses.setdefault(child, []).append((f"{_VERBATIM}is_a", clause))
         draft.extras = [(*extras, *clauses.get(id, ())) for id, extras in zip(draft.ids, draft.extras, strict=True)]
-        draft.left_out(f"{len(foreign):,} edges lead to other ontologies (an OBO file gets them back)")
+        draft.left_out(f"{counted(len(foreign), 'edge')} to other ontologies left out (kept for OBO files)")
 
     def _id(self, term: Stanza) -> str:
         value = term.first("id")
@@ -186,7 +186,7 @@ def _fits(key: str, text: str) -> bool:
 def write(taxonomy: Taxonomy, path: Path) -> None:
     kept = taxonomy.meta.get("obo", {})
     with open_to_write(path) as handle:
-        header = kept.get("header") or ["format-version: 1.4"]
+        header = kept.get("header") or [FORMAT_VERSION]
         handle.writelines(f"{line}\n" for line in header)
         for position in range(len(taxonomy)):
             handle.writelines(f"{line}\n" for line in ("", *_term(taxonomy, position)))

@@ -10,7 +10,7 @@ from typing import Any
 
 from taxosphere.errors import InputError
 from taxosphere.taxonomy.formats import rdf_terms as rt
-from taxosphere.taxonomy.formats.draft import Draft
+from taxosphere.taxonomy.formats.draft import Draft, counted
 from taxosphere.taxonomy.formats.rdf_syntax import parse
 
 Statement = tuple[str, Any]
@@ -139,13 +139,13 @@ class _ConceptReader:
 
     def say_what_is_missing(self) -> None:
         told = (
-            (self.obsolete, "deprecated classes are not part of the hierarchy (an RDF file gets them back)"),
-            (self.nameless, "concepts have no label; the end of their address stands in for it"),
-            (len(self.graph.anonymous), "concepts without an address are left out (an RDF file gets them back)"),
+            (self.obsolete, "deprecated class", "outside the hierarchy left out (kept for RDF files)"),
+            (self.nameless, "concept", "without a label, called by the end of the address"),
+            (len(self.graph.anonymous), "concept", "without an address left out (kept for RDF files)"),
         )
-        for count, text in told:
+        for count, noun, text in told:
             if count:
-                self.draft.left_out(f"{count:,} {text}")
+                self.draft.left_out(f"{counted(count, noun)} {text}")
 
     def _read_concept(self, iri: str, id: str, statements: list[Statement]) -> None:
         name = self._choose(statements, rt.NAMES)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from taxosphere.errors import InputError
-from taxosphere.taxonomy.formats.draft import Draft
+from taxosphere.taxonomy.formats.draft import Draft, counted
 from taxosphere.taxonomy.formats.streams import bare_suffix, numbered_lines
 
 TAXO, TERMS, DESC = ".taxo", ".terms", ".desc"
@@ -31,9 +31,8 @@ def read(path: Path, columns: tuple[str, str] | None = None) -> Draft:
         named.setdefault(name, id)
     unlisted = _read_edges(draft, taxo, ids, named, columns)
     if terms is not None and unlisted:
-        draft.left_out(
-            f"{unlisted:,} terms of the edges are not listed in {terms.name}; they are concepts all the same"
-        )
+        told = counted(unlisted, "term")
+        draft.left_out(f"{told} of the edges not listed in {terms.name}, taken as concepts all the same")
     if desc is not None:
         _read_definitions(draft, desc, named)
     return draft
@@ -95,4 +94,4 @@ def _read_definitions(draft: Draft, path: Path, named: dict[str, str]) -> None:
         else:
             draft.descriptions[position] = cells[1]
     if strangers:
-        draft.left_out(f"{strangers:,} definitions of {path.name} belong to no listed term")
+        draft.left_out(f"{counted(strangers, 'definition')} of {path.name} without a term left out")
