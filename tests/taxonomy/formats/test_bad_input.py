@@ -31,6 +31,7 @@ FILES: dict[str, tuple[str, bytes, int | None, str]] = {
     "one column": ("x.tsv", b"animal\nbird\n", 1, "one column"),
     "one column further down": ("x.tsv", b"animal\tbird\nfish\n", 2, "1 column"),
     "three columns without header": ("x.tsv", b"a\tb\tc\n", 1, "--columns"),
+    "the concepts of a folder": ("nodes.tsv", b"id\tname\tdescription\n1\ta\t\n", 1, "give the folder"),
     "more columns than the header": ("x.csv", b"parent,child\na,b\na,b,c\n", 3, "3 columns"),
     "empty child": ("x.csv", b"parent,child\na,b\na,\n", 3, "child is empty"),
     "two parent columns": ("x.csv", b"parent,child,parent\na,b,c\n", 1, "twice"),

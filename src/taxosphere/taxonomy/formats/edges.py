@@ -60,6 +60,8 @@ def _without_header(draft: Draft, first: Row, stated: tuple[str, str] | None) ->
     number, row = first
     if len(row) < 2:
         raise InputError("one column; an edge list needs a parent and a child", path=draft.path, line=number)
+    if {"id", "name"} <= {cells.column_name(cell) for cell in row}:
+        raise InputError("is a table of concepts; give the folder it lies in", path=draft.path, line=number)
     if len(row) > 2 and stated is None:
         message = f"{len(row)} columns and no header with 'parent' and 'child'; write one, or state --columns"
         raise InputError(message, path=draft.path, line=number)
