@@ -14,11 +14,12 @@ from taxosphere import Concept, Taxonomy, methods
 from taxosphere.baselines import network as network_module
 from taxosphere.baselines.frame import Baseline
 from taxosphere.baselines.network import Network
+from taxosphere.baselines.sampling import batches
 from taxosphere.baselines.seed import NOBODY, Seed, Views
-from taxosphere.baselines.training import batches, mean_reciprocal_rank
+from taxosphere.baselines.training import mean_reciprocal_rank
 from taxosphere.errors import InputError, TaxosphereError
 
-QUICK = {"steps": 60, "evaluations": 3, "batch_size": 32, "negatives": 8, "learning_rate": 0.01}
+QUICK = {"steps": 60, "epochs": 0, "evaluations": 3, "batch_size": 32, "negatives": 8, "learning_rate": 0.01}
 EGO = {"ego_hidden": 8, "ego_heads": 2, "ego_position": 4, "ego_out": 8}
 CASES: dict[str, dict[str, object]] = {
     "transe": {"dim": 16},

@@ -19,7 +19,7 @@ from taxosphere import atomic
 from taxosphere.baselines.network import Network
 from taxosphere.baselines.seed import Seed
 from taxosphere.baselines.settings import Settings
-from taxosphere.baselines.training import carve, mean_reciprocal_rank, train
+from taxosphere.baselines.training import budget, carve, mean_reciprocal_rank, train
 from taxosphere.encoders.text import TextEncoder
 from taxosphere.errors import InputError, TaxosphereError
 from taxosphere.taxonomy import Concept, Taxonomy
@@ -79,7 +79,8 @@ class Baseline:
         def evaluate() -> float:
             return mean_reciprocal_rank(network.rank(split.queries, asked, network.candidates()), split.gold)
 
-        return train(network, self.settings, np.random.default_rng(random_state), self.settings.steps, evaluate)
+        most = budget(split.seed, self.settings)
+        return train(network, self.settings, np.random.default_rng(random_state), most, evaluate)
 
     def _keep(self, network: Network, encoder: TextEncoder) -> None:
         network.eval()
