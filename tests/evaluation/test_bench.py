@@ -59,6 +59,7 @@ def start(world: Path, out: str, methods: str = "dice,tfidf", workers: int = 2) 
     command = [sys.executable, "-m", "taxosphere.cli", "bench", "--out", str(world / out), "--methods", methods]
     command += ["--datasets", f"{world / 'first'},{world / 'second'}", "--encoder", str(world / "vectors.npy")]
     command += ["--runs", "4", "--workers", str(workers)]
+    command += ["--compare", "dice"]
     environment = os.environ | {"PYTHONPATH": str(world / "package")}
     return subprocess.Popen(
         command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
@@ -94,6 +95,7 @@ def test_two_kills_change_no_table(world: Path) -> None:
     assert last.returncode == 0
     assert (world / "killed" / "tables.md").read_bytes() == (world / "calm" / "tables.md").read_bytes()
     assert finished(world, "killed") == 16
+    assert "first: dice minus the others" in printed
     assert "cycles repaired" in (world / "calm" / "tables.md").read_text()
     page = (world / "calm" / "report.html").read_text()
     assert "<svg" in page

@@ -38,6 +38,7 @@ def bench(
     ),
     redo: bool = typer.Option(False, help="Run these cells again even where they are finished."),
     data: str | None = typer.Option(None, help="Folder where benchmark names are looked up."),
+    compare: str = typer.Option("polaris", help="The method whose differences to all others are tested."),
     tensorboard: Path | None = typer.Option(None, help="Also write loss curves and metrics for TensorBoard here."),
     json: bool = typer.Option(False, "--json", help="Print all records as one JSON document."),
 ) -> None:
@@ -59,12 +60,12 @@ def bench(
     benches.settle(out, setup)
     with steps() as report:
         failures = benches.bench(todo, out, workers=workers or None, redo=redo, progress=report)
-    lines = write(out, setup)
+    lines = write(out, setup, compare)
     if tensorboard:
         from taxosphere.evaluation.tensorboard import export
 
         output.say(f"{export(out / 'runs', tensorboard)} runs written to {tensorboard}")
-    output.document(lines) if json else show(lines)
+    output.document(lines) if json else show(lines, compare)
     if failures:
         for failure in failures:
             output.warn(f"{' '.join(map(str, failure.cell.key))} failed: {failure.error}")
@@ -85,7 +86,7 @@ def _present(data: str | None) -> list[str]:
     return found
 
 
-def write(out: Path, setup: Setup) -> list[Record]:
+def write(out: Path, setup: Setup, compare: str) -> list[Record]:
     """Tables and page of every run in the folder."""
     from taxosphere import artifact
     from taxosphere.evaluation import bench as benches
@@ -101,17 +102,17 @@ def write(out: Path, setup: Setup) -> list[Record]:
         "versions": ", ".join(f"{name} {number}" for name, number in artifact.versions().items()),
     }
     with atomic.file(out / "tables.md") as temporary:
-        text = tables.markdown(tables.bench_tables(lines) + tables.significance_tables(lines))
+        text = tables.markdown(tables.bench_tables(lines) + tables.significance_tables(lines, compare))
         temporary.write_text(text, encoding="utf-8")
     with atomic.file(out / "report.html") as temporary:
-        temporary.write_text(html.bench_page(lines, about), encoding="utf-8")
+        temporary.write_text(html.bench_page(lines, about, compare), encoding="utf-8")
     return lines
 
 
-def show(lines: list[Record]) -> None:
+def show(lines: list[Record], compare: str) -> None:
     from taxosphere.report import tables
 
-    for table in tables.bench_tables(lines) + tables.significance_tables(lines):
+    for table in tables.bench_tables(lines) + tables.significance_tables(lines, compare):
         output.table(table.header, table.rows, f"\n{table.section} – {table.title}")
         if table.note:
             print(table.note)

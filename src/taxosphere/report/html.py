@@ -40,7 +40,7 @@ def _chart(dataset: str, records: Sequence[Record], metric: str = "mrr") -> Mark
     return page.figure(bars(rows, f"{dataset}: MRR"), caption)
 
 
-def bench_page(records: Sequence[Record], about: Mapping[str, Any]) -> str:
+def bench_page(records: Sequence[Record], about: Mapping[str, Any], compare: str = "polaris") -> str:
     """``about`` says how the numbers came to be: command, encoder, machine, date."""
     body: list[object] = [tag("h1", "Bench"), tag("p", _INTRODUCTION)]
     section = ""
@@ -50,7 +50,7 @@ def bench_page(records: Sequence[Record], about: Mapping[str, Any]) -> str:
             body.append(tag("h2", section))
         body.append(table(content))
         body.append(_chart(content.title, [r for r in records if r["dataset"] == content.title]))
-    compared = tables.significance_tables(records)
+    compared = tables.significance_tables(records, compare)
     if compared:
         body.append(tag("h2", "Significance"))
         body.append(
