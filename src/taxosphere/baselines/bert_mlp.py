@@ -44,15 +44,23 @@ class BertMlpNetwork(Network):
         return 2 * self.settings.hidden + (4 * self.seed.dim if self.settings.interactions else 0)
 
     def query(self, vectors: Tensor) -> Tensor:
-        return self.gain * vectors
+        return self._features(self.of_query, vectors)
 
     def candidate(self, views: Views) -> Tensor:
-        return self.gain * self.seed.vectors[views.position]
+        return self._features(self.of_candidate, self.seed.vectors[views.position])
+
+    def _features(self, layer: nn.Linear, vectors: Tensor) -> Tensor:
+        """A side's part of W₁ [h_q ; h_p], which needs no partner; joined with the vector where interactions do."""
+        vectors = self.gain * vectors
+        part: Tensor = layer(vectors)
+        return part if self.of_both is None else torch.cat([part, vectors], dim=-1)
 
     def match(self, query: Tensor, candidate: Tensor) -> Tensor:
-        layer = self.of_query(query) + self.of_candidate(candidate)
+        size = self.settings.hidden
+        layer = query[..., :size] + candidate[..., :size]
         if self.of_both is not None:
-            layer = layer + self.of_both(torch.cat([(query - candidate).abs(), query * candidate], dim=-1))
+            q, p = query[..., size:], candidate[..., size:]
+            layer = layer + self.of_both(torch.cat([(q - p).abs(), q * p], dim=-1))
         layer = F.dropout(F.relu(layer), self.settings.dropout, self.training)
         scores: Tensor = self.out(layer).squeeze(-1)
         return scores
