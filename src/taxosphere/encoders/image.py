@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from taxosphere.encoders import efficientnet, image_table, pictures, weights
 from taxosphere.encoders.cache import VectorCache, default_folder
-from taxosphere.encoders.clip import TwoTowers
+from taxosphere.encoders.clip import TextTower, TwoTowers
 from taxosphere.encoders.efficientnet import EfficientNetLite0
 from taxosphere.errors import InputError
 
@@ -28,6 +28,7 @@ Longs = NDArray[np.int64]
 Progress = Callable[[int, int], None]
 Broken = Literal["refuse", "skip"]
 
+DEFAULT = efficientnet.NAME
 _BATCH = 32
 _MOST_FILES = 100_000  # of one pattern: a slip like '/**' must end
 
@@ -150,7 +151,7 @@ class TableEncoder:
 _DEFAULT_CACHE = Path()  # stands for default_folder(), which is read when an encoder is made
 
 
-def load(name: str = efficientnet.NAME, *, cache: Path | None = _DEFAULT_CACHE) -> FileEncoder | TableEncoder:
+def load(name: str = DEFAULT, *, cache: Path | None = _DEFAULT_CACHE) -> FileEncoder | TableEncoder:
     """The packaged 'efficientnet-lite0', a CLIP or SigLIP name or folder of weights, or a .npy file.
 
     A .npy file needs the paths of its rows beside it: in ``images.tsv``, or line by line in a .txt file of its name.
@@ -172,6 +173,12 @@ def network(name: str) -> EfficientNetLite0 | TwoTowers:
             f"the image encoder '{name}' is neither a folder, nor in the local Hugging Face cache, nor reachable; "
             f"offline, '{efficientnet.NAME}' (the default), a folder of weights, and precomputed vectors work"
         ) from None
+
+
+def text_tower(encoder: FileEncoder | TableEncoder) -> TextTower | None:
+    """The text encoder that shares the space of an image encoder, if it has one."""
+    made_by = encoder.network if isinstance(encoder, FileEncoder) else None
+    return made_by.texts if isinstance(made_by, TwoTowers) else None
 
 
 # -- pictures of concepts ---------------------------------------------------------------------------------------------

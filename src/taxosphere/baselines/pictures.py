@@ -1,0 +1,152 @@
+"""Compared systems on pictures: each picture a query, its label the parent, all labels the candidates.
+
+Picture and label vectors come from different encoders, so they are put side by side: a picture fills the first part of
+the joint vector, a label the second. Any linear layer over it is then two, one per tower.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol, Self
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn.utils import clip_grad_norm_
+
+from taxosphere.baselines.frame import Baseline
+from taxosphere.baselines.network import Batch, Network
+from taxosphere.baselines.seed import Seed
+from taxosphere.errors import TaxosphereError
+from taxosphere.model.towers import Directions, hold_out, unit
+from taxosphere.taxonomy import Concept, Taxonomy
+
+Floats = NDArray[np.float32]
+Longs = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """Pictures with the row of ``texts`` that is their label."""
+
+    vectors: Floats  # (n, m)
+    label: Longs  # (n,)
+    texts: Floats  # (k, t)
+
+    def part(self, rows: Longs) -> Labelled:
+        return Labelled(self.vectors[rows], self.label[rows], self.texts)
+
+
+class PictureMethod(Protocol):
+    """Learns from labelled pictures, then scores every label for new ones."""
+
+    def fit(self, task: Labelled, *, random_state: int) -> Self: ...
+
+    def score(self, vectors: Floats) -> Floats:
+        """(pictures, labels), higher is better."""
+        ...
+
+
+class OnPictures:
+    """A trained system of the frame, asked for labels instead of parents."""
+
+    def __init__(self, system: type[Baseline], settings: dict[str, object] | None = None) -> None:
+        self.system = system(settings)
+        self.network: Network | None = None
+        self.steps = 0
+
+    def fit(self, task: Labelled, *, random_state: int) -> Self:
+        """Find the number of steps on held-out pictures, then train on all of them for that long."""
+        self.directions = Directions.fit(task.vectors, task.label, len(task.texts))
+        self._texts = unit(task.texts - task.texts.mean(0))
+        settings = self.system.settings
+        inner, outer = hold_out(task.label, settings.validation, random_state)
+        self.steps = max(settings.steps, settings.epochs * -(-len(inner) // settings.batch_size))
+        with torch.random.fork_rng(devices=[]):
+            if len(outer):
+                judge = _Judge(self._queries(task.vectors[outer]), task.label[outer])
+                self.steps = self._train(task.part(inner), random_state, judge)[1]
+            self.network = self._train(task, random_state)[0]
+        return self
+
+    def _queries(self, vectors: Floats) -> Tensor:
+        points = self.directions.points(vectors)
+        return torch.from_numpy(np.hstack([points, np.zeros((len(points), self._texts.shape[1]), np.float32)]))
+
+    def _train(
+        self, task: Labelled, random_state: int, judge: Callable[[Network], float] | None = None
+    ) -> tuple[Network, int]:
+        torch.manual_seed(random_state)
+        network = self.system.network_type(self.system.settings, self._seed(task))
+        settings, rng = self.system.settings, np.random.default_rng(random_state)
+        optimiser = torch.optim.AdamW(network.parameters(), settings.learning_rate, weight_decay=settings.weight_decay)
+        every = max(1, self.steps // settings.evaluations)
+        best, best_step = -1.0, self.steps
+        network.train()
+        for step in range(1, self.steps + 1):
+            loss = network.loss(_batch(network.seed, task, settings.batch_size, settings.negatives, rng))
+            if not torch.isfinite(loss):
+                raise TaxosphereError("training diverged; try a smaller learning_rate")
+            optimiser.zero_grad()
+            loss.backward()  # type: ignore[no-untyped-call]
+            clip_grad_norm_(network.parameters(), settings.clip)
+            optimiser.step()
+            if judge is not None and step % every == 0:
+                value = judge(network)
+                if value > best:
+                    best, best_step = value, step
+                elif step - best_step >= settings.patience * every:
+                    break
+        return network.eval(), best_step
+
+    def _seed(self, task: Labelled) -> Seed:
+        """Labels first, then the pictures below them."""
+        labels, pictures = len(task.texts), len(task.vectors)
+        concepts = [Concept(f"label {i}", f"label {i}") for i in range(labels)]
+        concepts += [Concept(f"picture {i}", f"picture {i}") for i in range(pictures)]
+        edges = np.stack([task.label, labels + np.arange(pictures)], axis=1)
+        taxonomy = Taxonomy.from_concepts(concepts, []).with_edges(edges)
+        texts = np.hstack([np.zeros((labels, task.vectors.shape[1]), np.float32), self._texts])
+        return Seed(taxonomy, torch.cat([torch.from_numpy(texts), self._queries(task.vectors)]))
+
+    def score(self, vectors: Floats) -> Floats:
+        if self.network is None:
+            raise TaxosphereError(f"{self.system.name} must be fitted before it can score")
+        return score(self.network, self._queries(vectors), len(self._texts))
+
+
+@dataclass(frozen=True)
+class _Judge:
+    """Mean reciprocal rank of held-out pictures."""
+
+    queries: Tensor
+    label: Longs
+
+    def __call__(self, network: Network) -> float:
+        network.eval()
+        scores = score(network, self.queries, int(self.label.max()) + 1)
+        network.train()
+        own = np.take_along_axis(scores, self.label[:, None], 1)
+        return float((1 / (1 + (scores > own).sum(1) + 0.5 * ((scores == own).sum(1) - 1))).mean())
+
+
+@torch.no_grad()
+def score(network: Network, queries: Tensor, labels: int) -> Floats:
+    """Every picture with every label."""
+    everyone = network.seed.everyone()
+    views = type(everyone)(everyone.position[:labels], everyone.hidden[:labels])
+    found: Floats = network.match_all(network.query(queries), network.candidate(views)).numpy()
+    return found
+
+
+def _batch(seed: Seed, task: Labelled, size: int, negatives: int, rng: np.random.Generator) -> Batch:
+    """Random pictures, each with its label in front and other labels behind."""
+    labels = len(task.texts)
+    row = rng.integers(0, len(task.label), size)
+    own = task.label[row]
+    ahead = rng.permuted(np.tile(np.arange(1, labels), (size, 1)), axis=1)[:, :negatives]
+    candidate = torch.from_numpy(np.column_stack([own, (own[:, None] + ahead) % labels]))
+    query = torch.from_numpy(labels + row)
+    return Batch(query, candidate, *seed.views(query, candidate))
