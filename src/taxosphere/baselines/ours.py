@@ -17,12 +17,10 @@ from taxosphere.errors import InputError
 from taxosphere.model import presets
 from taxosphere.model.checkpoint import Epoch
 from taxosphere.model.config import PolarisConfig
-from taxosphere.model.selection import carve
-from taxosphere.model.training import TrainedHead, train_head
-from taxosphere.model.validation import Validation
-from taxosphere.orbit import gate
+from taxosphere.model.network import SphereNetwork
+from taxosphere.model.selection import fit_head
+from taxosphere.orbit import gate, selection
 from taxosphere.taxonomy import Concept, Taxonomy
-from taxosphere.taxonomy.split import Split
 
 if TYPE_CHECKING:
     from taxosphere.encoders.text import TextEncoder
@@ -64,24 +62,16 @@ class Cosine(Configured):
         if config.training.fine_tune:
             raise InputError("this method keeps the encoder frozen; leave training.fine_tune out")
         vectors = torch.from_numpy(encoder.encode([concept.text for concept in seed.concepts()]))
-        split = carve(seed, config.training.validation, random_state)
-        epochs, gamma = None, gate.GAMMAS[0]
-        if split is not None:
-            trial, gamma = _trial(seed, split, vectors, config, random_state)
-            epochs, self.history = trial.best, _curves(trial.history)
-        final = train_head(vectors, seed, config, random_state=random_state, epochs=epochs)
-        if split is None:
-            self.history = _curves(final.history)
-        self.gamma = gamma if config.orbit.gamma is None else config.orbit.gamma
+        head = fit_head(vectors, seed, config, random_state=random_state)
+        self.history = curves(head.history)
+        self.gamma = selection.gamma(head, seed, vectors, config.orbit)
         self._mode, self._thresholds = config.orbit.gate, gate.thresholds(gate.delta(seed), self.gamma)
-        self._encoder, self._network, self._points = encoder, final.network, _points(final, vectors)
+        self._encoder, self._network, self._points = encoder, head.network, _points(head.network, vectors)
         return self
 
     def score(self, queries: Sequence[Concept]) -> NDArray[np.float32]:
         vectors = torch.from_numpy(self._encoder.encode([query.text for query in queries]))
-        with torch.no_grad():
-            asked = self._network.points(self._network.lift(vectors))
-        cosine = (asked @ self._points.T).numpy()
+        cosine = (_points(self._network, vectors) @ self._points.T).numpy()
         return np.asarray(gate.scores(cosine, self._thresholds, self._mode), np.float32)
 
     def sphere(self) -> NDArray[np.float32]:
@@ -95,24 +85,12 @@ class Paper(Cosine):
     preset: ClassVar[str] = "paper"
 
 
-def _trial(
-    seed: Taxonomy, split: Split, vectors: Tensor, config: PolarisConfig, random_state: int
-) -> tuple[TrainedHead, float]:
-    """A training that the hidden leaves may judge, and the γ that serves them best."""
-    kept = torch.tensor([seed.position(id) for id in split.seed.ids])
-    asked = vectors[torch.tensor([seed.position(query.id) for query in split.queries])]
-    validation = Validation(split.gold, asked)
-    trial = train_head(vectors[kept], split.seed, config, random_state=random_state, validation=validation)
-    cosine = (_points(trial, asked) @ _points(trial, vectors[kept]).T).numpy()
-    return trial, gate.choose_gamma(cosine, gate.delta(split.seed), split.gold, config.orbit.gate)
-
-
-def _points(head: TrainedHead, vectors: Tensor) -> Tensor:
+def _points(network: SphereNetwork, vectors: Tensor) -> Tensor:
     with torch.no_grad():
-        return head.network.points(head.network.lift(vectors))
+        return network.points(network.lift(vectors))
 
 
-def _curves(history: Sequence[Epoch]) -> dict[str, list[float]]:
+def curves(history: Sequence[Epoch]) -> dict[str, list[float]]:
     """Losses, seconds and validation MRR of each epoch."""
     curves: dict[str, list[float]] = {}
     for epoch in history:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from taxosphere.baselines.ours import Configured
+from taxosphere.baselines.ours import Configured, curves
 from taxosphere.errors import TaxosphereError
 from taxosphere.polaris import Polaris
 from taxosphere.taxonomy import Concept, Taxonomy
@@ -24,6 +24,7 @@ class Ranked(Configured):
 
     def fit(self, seed: Taxonomy, *, encoder: TextEncoder, random_state: int) -> Self:
         self.model = Polaris(self.configure(seed)).fit(seed, encoder=encoder, random_state=random_state)
+        self.history = curves(self.model.history)
         return self
 
     def score(self, queries: Sequence[Concept]) -> NDArray[np.float32]:

@@ -123,8 +123,30 @@ class OrbitConfig(Section):
 
 
 class RankingConfig(Section):
-    enabled: bool = True
-    families: tuple[str, ...] = ()
+    """The learned ranker: which families of features it reads, and how it is trained on hidden leaves of the seed."""
+
+    families: tuple[Literal["sphere", "encoder", "votes", "structure", "names", "descriptions"], ...] = (
+        "sphere",
+        "encoder",
+        "votes",
+        "structure",
+        "names",
+        "descriptions",
+    )
+    # Folds of leaves that are hidden in turn, and how many of the leaves are asked in all.
+    folds: Annotated[int, Field(ge=2)] = 5
+    examples: PositiveInt = 2400
+    prior: bool = True
+    prior_pull: Weight = 10.0
+    nets: PositiveInt = 3
+    hidden: PositiveInt = 32
+    dropout: Annotated[float, Field(ge=0.0, lt=1.0)] = 0.3
+    epochs: PositiveInt = 30
+    batch: PositiveInt = 64
+    learning_rate: PositiveFloat = 5e-3
+    weight_decay: Weight = 0.3
+    # How common a concept is that belongs below none of the candidates.
+    none_share: Annotated[float, Field(gt=0.0, lt=1.0)] = 0.05
 
 
 class PolarisConfig(Section):
@@ -197,8 +219,9 @@ def _first_fault(error: ValidationError) -> str:
     fault = error.errors()[0]
     key = ".".join(str(part) for part in fault["loc"])
     if fault["type"] == "extra_forbidden":
-        near = difflib.get_close_matches(key, _keys(), n=1)
-        hint = f"did you mean '{near[0]}'?" if near else f"known here: {', '.join(_siblings(key))}"
+        known = _siblings(key)
+        near = difflib.get_close_matches(key, known, n=1)
+        hint = f"did you mean '{near[0]}'?" if near else f"known here: {', '.join(known)}"
         return f"there is no setting '{key}'; {hint}"
     message = fault["msg"].removeprefix("Value error, ")
     message = message[0].lower() + message[1:]

@@ -65,7 +65,6 @@ def paper(name: str) -> PolarisConfig:
             "loss.svgd_variant=paper",
             "training.decay=false",
             "orbit.gate=hard",
-            "ranking.enabled=false",
         )
     )
 
@@ -87,5 +86,5 @@ def auto(seed: Taxonomy) -> PolarisConfig:
     if edges < 1000:
         return PolarisConfig()
     if edges < 5000:
-        return PolarisConfig().with_overrides(("training.batch=128", "training.epochs=30"))
-    return PolarisConfig().with_overrides(("training.batch=256", "training.epochs=20", "training.negatives=5"))
+        return PolarisConfig().with_overrides(("training.batch=128", "training.epochs=15"))
+    return PolarisConfig().with_overrides(("training.batch=256", "training.epochs=10", "training.negatives=5"))

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from taxosphere.model.checkpoint import Checkpoint
+from taxosphere.model.checkpoint import Checkpoint, Epoch
 from taxosphere.model.config import PolarisConfig
-from taxosphere.model.training import Progress, TrainedHead, train_head
+from taxosphere.model.network import SphereNetwork
+from taxosphere.model.training import Progress, train_head
 from taxosphere.model.validation import Validation
 from taxosphere.taxonomy import Taxonomy
 from taxosphere.taxonomy.split import Split, leaves
@@ -26,6 +28,20 @@ def carve(seed: Taxonomy, share: float, random_state: int) -> Split | None:
     return leaves(seed, share, random_state)
 
 
+@dataclass(frozen=True)
+class SelectedHead:
+    """A network trained on the whole seed for ``epochs``, and the trial that told how long.
+
+    ``history`` is the trial's, whose MRR is an honest estimate; without a trial it is that of the training itself.
+    """
+
+    network: SphereNetwork
+    history: tuple[Epoch, ...]
+    epochs: int
+    trial: SphereNetwork | None
+    split: Split | None
+
+
 def fit_head(
     vectors: Tensor,
     seed: Taxonomy,
@@ -35,13 +51,10 @@ def fit_head(
     checkpoints: Path | None = None,
     resume: bool = False,
     progress: Progress | None = None,
-) -> TrainedHead:
-    """Find the best number of epochs with some leaves hidden, then train that long on the whole seed.
-
-    The history is that of the validated training, whose MRR is an honest estimate; ``best`` is the number of epochs.
-    """
+) -> SelectedHead:
+    """Find the best number of epochs with some leaves hidden, then train that long on the whole seed."""
     split = carve(seed, config.training.validation, random_state)
-    epochs, history = None, None
+    trial = None
     if split is not None:
         kept = torch.tensor([seed.position(id) for id in split.seed.ids])
         asked = torch.tensor([seed.position(query.id) for query in split.queries])
@@ -54,17 +67,18 @@ def fit_head(
             checkpoint=_checkpoint(checkpoints, "validated", resume),
             progress=progress,
         )
-        epochs, history = trial.best, trial.history
     final = train_head(
         vectors,
         seed,
         config,
         random_state=random_state,
-        epochs=epochs,
+        epochs=None if trial is None else trial.best,
         checkpoint=_checkpoint(checkpoints, "final", resume),
         progress=progress,
     )
-    return final if history is None else TrainedHead(final.network, history)
+    if trial is None:
+        return SelectedHead(final.network, final.history, final.best, None, None)
+    return SelectedHead(final.network, trial.history, trial.best, trial.network, split)
 
 
 def _checkpoint(folder: Path | None, name: str, resume: bool) -> Checkpoint | None:

@@ -11,6 +11,7 @@ import csv
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from os import PathLike
+from typing import Any
 
 from taxosphere import atomic
 from taxosphere.placing.suggestions import Suggestion, Suggestions
@@ -33,6 +34,24 @@ class Placement:
     @property
     def attached(self) -> bool:
         return bool(self.parents)
+
+    @property
+    def state(self) -> str:
+        return "attached" if self.attached else self.why
+
+    @property
+    def surest(self) -> float:
+        """Probability of the parent it was attached to, or of the best one there was."""
+        best = self.parents or self.suggestions[:1]
+        return best[0].probability if best else 0.0
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            **self.suggestions.as_dict(),
+            "state": self.state,
+            "parents": [parent.id for parent in self.parents],
+            "takes": [{"id": id, "probability": probability} for id, probability in self.takes],
+        }
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 
+from taxosphere.ranking.logistic import Logistic
 from taxosphere.taxonomy import Concept, Taxonomy
 
 Floats = NDArray[np.float32]
@@ -35,11 +35,9 @@ _WORD = re.compile(r"\w+")
 
 @dataclass(frozen=True)
 class Insertion:
-    """Weights of the signals, standardised; the last one is the constant."""
+    """Answers, for a child of the parent, whether it belongs below the new concept."""
 
-    mean: NDArray[np.float64]
-    scale: NDArray[np.float64]
-    weights: NDArray[np.float64]
+    model: Logistic
 
     @classmethod
     def fit(cls, taxonomy: Taxonomy, vectors: Floats, random_state: int) -> Insertion | None:
@@ -47,22 +45,7 @@ class Insertion:
         rows, labels = training_cases(taxonomy, vectors, random_state)
         if len(rows) < _FEWEST:
             return None
-        return cls._fit(np.concatenate(rows), np.concatenate(labels))
-
-    @classmethod
-    def _fit(cls, signals: NDArray[np.float64], labels: NDArray[np.bool_]) -> Insertion:
-        mean, scale = signals.mean(0), signals.std(0) + 1e-9
-        x = np.column_stack([(signals - mean) / scale, np.ones(len(signals))])
-        sign = np.where(labels, 1.0, -1.0)
-
-        def loss(w: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-            margin = sign * (x @ w)
-            gradient = -(x * (sign / (1 + np.exp(np.clip(margin, -500, 500))))[:, None]).mean(0)
-            pull = 1e-3 * np.append(w[:-1], 0.0)  # a weak pull to zero, none on the constant
-            return float(np.logaddexp(0, -margin).mean() + 0.5 * pull @ w), gradient + pull
-
-        found = minimize(loss, np.zeros(x.shape[1]), jac=True, method="L-BFGS-B")
-        return cls(mean, scale, found.x)
+        return cls(Logistic.fit(np.concatenate(rows), np.concatenate(labels), ridge=1e-3))
 
     def probabilities(
         self, taxonomy: Taxonomy, vectors: Floats, parent: int, concept: Concept, vector: Floats
@@ -72,9 +55,7 @@ class Insertion:
         if len(children) == 0:
             return children, np.zeros(0)
         x = signals(taxonomy, vectors, children, vectors[parent], concept, vector)
-        x = np.column_stack([(x - self.mean) / self.scale, np.ones(len(x))])
-        probability: NDArray[np.float64] = 1 / (1 + np.exp(-(x @ self.weights)))
-        return children, probability
+        return children, self.model.probability(x)
 
 
 def signals(

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from html import escape
+from os import PathLike
+
+from taxosphere import atomic
 
 _STYLE = """
 :root { --ink: #1c2330; --soft: #5b6577; --line: #dfe3ea; --paper: #ffffff; --card: #f5f7fa;
@@ -81,3 +84,8 @@ def page(title: str, *body: object) -> str:
         f"<title>{escape(title)}</title><style>{_STYLE}</style>"
     )
     return f'<!doctype html>\n<html lang="en"><head>{head}</head><body>{"".join(map(html, body))}</body></html>\n'
+
+
+def write(path: str | PathLike[str], document: str) -> None:
+    with atomic.file(path) as temporary:
+        temporary.write_text(document, encoding="utf-8")

@@ -1,0 +1,76 @@
+"""taxosphere fit: train a model on a taxonomy."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from taxosphere.cli import output
+from taxosphere.cli.convert import show_notes
+from taxosphere.cli.options import COLUMNS, column_order
+from taxosphere.cli.progress import steps
+from taxosphere.taxonomy import Taxonomy
+from taxosphere.taxonomy.checks import repair as break_cycles
+
+
+def fit(
+    taxonomy: Path = typer.Argument(..., metavar="TAX", help="A taxonomy in any supported format."),
+    model: Path = typer.Option(..., "-o", "--out", metavar="MODEL", help="Folder to write the model to."),
+    preset: str = typer.Option("auto", help="Settings to start from; 'auto' looks at the size of the taxonomy."),
+    config: Path | None = typer.Option(None, help="A TOML file of settings instead of a preset."),
+    set_: list[str] = typer.Option([], "--set", metavar="KEY=VALUE", help="Change one setting; repeatable."),
+    encoder: str | None = typer.Option(None, help="Sentence encoder: 'minilm', a Hugging Face name, a folder or .npy."),
+    fine_tune: bool = typer.Option(False, "--fine-tune", help="Train the encoder along (slow, sometimes better)."),
+    seed: int | None = typer.Option(None, min=0, help="Random state; the same one gives the same model."),
+    resume: bool = typer.Option(False, "--resume", help="Go on where a stopped fit left off."),
+    start: Path | None = typer.Option(None, "--from", metavar="MODEL", help="Begin from the weights of this model."),
+    repair: bool = typer.Option(False, "--repair", help="Break cycles by dropping their least supported edges."),
+    columns: str = COLUMNS,
+) -> None:
+    """Train a model on a taxonomy and write it to a folder.
+
+    Example: taxosphere fit ontology.obo -o ontology-model
+    """
+    from taxosphere import artifact
+    from taxosphere.model import presets
+    from taxosphere.model.config import PolarisConfig
+    from taxosphere.polaris import Polaris
+
+    read = Taxonomy.read(taxonomy, columns=column_order(columns))
+    show_notes(read.reading)
+    if repair:
+        read, dropped = break_cycles(read)
+        for problem in dropped:
+            output.say(f"dropped {problem.where}: {problem.text}")
+    settings = PolarisConfig.read(config) if config is not None else presets.get(preset, read)
+    changes = [*set_]
+    changes += [f'encoder.name="{encoder}"'] if encoder is not None else []
+    changes += ["training.fine_tune=true"] if fine_tune else []
+    changes += [f"seed={seed}"] if seed is not None else []
+    settings = settings.with_overrides(changes)
+
+    if resume and artifact.is_finished(model, settings.model_dump(mode="json"), read):
+        output.say(f"{model} is finished already: same taxonomy, same settings")
+        return
+    previous = Polaris.load(start) if start is not None else None
+    with steps() as report:
+        fitted = Polaris(settings).fit(
+            read, checkpoints=checkpoint_folder(model), resume=resume, start=previous, progress=report
+        )
+        fitted.save(model)
+    remove_checkpoints(model)
+    for line in fitted.summary():
+        output.say(line)
+    output.say(f"wrote {model}; try: taxosphere suggest {model} 'a new concept'")
+
+
+def checkpoint_folder(model: Path) -> Path:
+    """Where a fit keeps what it needs to resume; beside the model, so that a half-done model never looks like one."""
+    return model.absolute().parent / f".{model.name}.fit"
+
+
+def remove_checkpoints(model: Path) -> None:
+    import shutil
+
+    shutil.rmtree(checkpoint_folder(model), ignore_errors=True)

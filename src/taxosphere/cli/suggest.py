@@ -1,0 +1,65 @@
+"""taxosphere suggest: where would a new concept go?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from taxosphere.cli import output
+from taxosphere.cli.progress import steps
+from taxosphere.errors import InputError
+
+
+def suggest(
+    model: Path = typer.Argument(..., metavar="MODEL", help="A folder written by 'taxosphere fit'."),
+    name: str = typer.Argument("", metavar="[NAME]", help="The new concept."),
+    description: str = typer.Option("", "--description", "-d", help="What it is, in a sentence."),
+    file: Path | None = typer.Option(None, "--file", metavar="NEW.tsv", help="A list of new concepts instead."),
+    k: int = typer.Option(10, "-k", min=1, help="How many parents to suggest."),
+    json: bool = typer.Option(False, "--json", help="Print JSON: one document, or with --file a list of them."),
+) -> None:
+    """Rank parents for new concepts, with probability, path and reasons.
+
+    Example: taxosphere suggest ontology-model "protein folding" -d "how a chain takes its shape"
+    """
+    from taxosphere.placing.concept_list import read_concepts, with_ids
+    from taxosphere.polaris import Polaris
+    from taxosphere.taxonomy import Concept
+
+    if bool(name.strip()) == (file is not None):
+        raise InputError("name one new concept, or give a list with --file")
+    fitted = Polaris.load(model)
+    if file is not None:
+        concepts = read_concepts(file, fitted.taxonomy)
+    else:
+        concepts = with_ids([(0, Concept("", name.strip(), description.strip()))], fitted.taxonomy)
+    with steps() as report:
+        found = []
+        for done, suggestions in enumerate(fitted.suggest_many(concepts, k=k), 1):
+            found.append(suggestions)
+            if file is not None:
+                report(done, len(concepts), "suggesting")
+    if json:
+        documents = [suggestions.as_dict() for suggestions in found]
+        output.document(documents if file is not None else documents[0])
+        return
+    for suggestions in found:
+        show(suggestions)
+
+
+def show(suggestions) -> None:  # type: ignore[no-untyped-def]
+    for _, existing, how in suggestions.already:
+        output.say(f"note: '{suggestions.query.name}' may be there already as '{existing}' ({how})")
+    rows = [
+        (
+            f"{s.probability:.0%}",
+            s.name,
+            " › ".join(s.path[:-1]),
+            ", ".join(s.siblings),
+            ", ".join(f"{feature} {weight:+.1f}" for feature, weight in list(s.reasons.items())[:3]),
+        )
+        for s in suggestions
+    ]
+    title = f"{suggestions.query.name}  (none of these: {suggestions.none_probability:.0%})"
+    output.table(("probability", "parent", "under", "beside", "because of"), rows, title)

@@ -1,0 +1,25 @@
+"""The strength of the gate, chosen where the answers are known: on the leaves that were hidden from the trial."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from taxosphere.model.config import OrbitConfig
+from taxosphere.model.selection import SelectedHead
+from taxosphere.orbit import gate
+from taxosphere.taxonomy import Taxonomy
+
+
+def gamma(head: SelectedHead, seed: Taxonomy, vectors: Tensor, config: OrbitConfig) -> float:
+    """γ as set, or the best one for the trial's hidden leaves; the smallest when the seed could spare none."""
+    if config.gamma is not None:
+        return config.gamma
+    if head.trial is None or head.split is None:
+        return gate.GAMMAS[0]
+    kept = torch.tensor([seed.position(id) for id in head.split.seed.ids])
+    asked = torch.tensor([seed.position(query.id) for query in head.split.queries])
+    with torch.no_grad():
+        points = head.trial.points(head.trial.lift(vectors))
+    cosine = (points[asked] @ points[kept].T).numpy()
+    return gate.choose_gamma(cosine, gate.delta(head.split.seed), head.split.gold, config.gate)

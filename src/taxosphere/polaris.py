@@ -1,0 +1,351 @@
+"""The model as its users meet it: fit, suggest, expand, save, load."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from os import PathLike
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from taxosphere import artifact
+from taxosphere.encoders import text
+from taxosphere.encoders.text import TextEncoder
+from taxosphere.errors import TaxosphereError
+from taxosphere.model.checkpoint import Epoch
+from taxosphere.model.config import PolarisConfig
+from taxosphere.model.network import SphereNetwork
+from taxosphere.model.presets import auto
+from taxosphere.model.selection import fit_head
+from taxosphere.orbit import selection
+from taxosphere.placing import expansion, suggestions
+from taxosphere.placing.concept_list import with_ids
+from taxosphere.placing.duplicates import NameIndex
+from taxosphere.placing.expansion import Expansion, Placement
+from taxosphere.placing.insertion import Insertion
+from taxosphere.placing.suggestions import Suggestions
+from taxosphere.ranking import calibration
+from taxosphere.ranking.context import Context
+from taxosphere.ranking.crossfit import points
+from taxosphere.ranking.logistic import Logistic
+from taxosphere.ranking.ranker import Ranker
+from taxosphere.ranking.shortlist import blocks
+from taxosphere.ranking.views import Views, encode_views
+from taxosphere.taxonomy import Concept, Taxonomy
+
+Longs = NDArray[np.int64]
+Progress = Callable[[int, int, str], None]
+New = str | tuple[str, str] | Concept
+
+_BLOCK = 256  # queries ranked at once
+_PROPOSE = 0.5  # children that more probably than not belong below a new concept are proposed
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """What fitting leaves behind: the learned parts, and the context they are applied to."""
+
+    encoder: TextEncoder
+    network: SphereNetwork
+    ranker: Ranker
+    insertion: Insertion | None
+    history: tuple[Epoch, ...]
+    context: Context
+    names: NameIndex
+    cutoff: float
+
+
+class Polaris:
+    """Concepts as directions on a sphere, their level as an orbit, and a ranker that learned to combine them.
+
+    ``Polaris(config)`` only stores the settings; without any, `fit` chooses them by the size of the taxonomy.
+    """
+
+    def __init__(self, config: PolarisConfig | None = None) -> None:
+        self.config = config
+        self._fitted: Fitted | None = None
+
+    # -- learning -----------------------------------------------------------------------------------------------------
+
+    def fit(
+        self,
+        taxonomy: Taxonomy,
+        *,
+        encoder: TextEncoder | None = None,
+        random_state: int | None = None,
+        checkpoints: Path | None = None,
+        resume: bool = False,
+        progress: Progress | None = None,
+    ) -> Self:
+        """Learn from a taxonomy. ``checkpoints`` is a folder to go on from after a kill, when ``resume`` says so."""
+        config = self.config or auto(taxonomy)
+        state = config.seed if random_state is None else random_state
+        taxonomy.refuse_cycles()
+        report = progress or _silent
+        encoder = encoder or load_encoder(config)
+        report(0, 1, f"encoding {len(taxonomy):,} concepts")
+        views = encode_views(encoder, list(taxonomy.concepts()))
+        head = fit_head(
+            torch.from_numpy(views.full),
+            taxonomy,
+            config,
+            random_state=state,
+            checkpoints=checkpoints,
+            resume=resume,
+            progress=lambda epoch, total: report(epoch.number, total, _told(epoch)),
+        )
+        ranker = Ranker.fit(
+            taxonomy,
+            views,
+            config,
+            epochs=head.epochs,
+            gamma=selection.gamma(head, taxonomy, torch.from_numpy(views.full), config.orbit),
+            random_state=state,
+            progress=progress,
+        )
+        insertion = Insertion.fit(taxonomy, views.full, state)
+        self.config = config
+        self._fitted = _assemble(encoder, head.network, ranker, insertion, head.history, taxonomy, views)
+        return self
+
+    @property
+    def taxonomy(self) -> Taxonomy:
+        """The taxonomy that suggestions refer to."""
+        return self._state.context.taxonomy
+
+    @property
+    def history(self) -> tuple[Epoch, ...]:
+        """Losses and validation MRR of the sphere, epoch by epoch."""
+        return self._state.history
+
+    @property
+    def _state(self) -> Fitted:
+        if self._fitted is None:
+            raise TaxosphereError("this model has learned nothing yet; call fit, or load one")
+        return self._fitted
+
+    # -- asking -------------------------------------------------------------------------------------------------------
+
+    def score(self, queries: Sequence[Concept]) -> NDArray[np.float32]:
+        """(queries, concepts of the taxonomy), higher is better."""
+        fitted = self._state
+        views = encode_views(fitted.encoder, queries)
+        scores = np.empty((len(queries), len(self.taxonomy)), np.float32)
+        for block in blocks(len(queries), len(self.taxonomy)):
+            part = views.take(np.arange(len(queries))[block])
+            ranked = fitted.ranker.rank(fitted.context, fitted.network, queries[block], part, explain=False)
+            scores[block] = ranked.scores
+        return scores
+
+    def suggest(self, concept: New, description: str = "", *, k: int = 10) -> Suggestions:
+        """Ranked parents of one new concept: a name, a (name, description) pair or a `Concept`."""
+        if isinstance(concept, str) and description:
+            concept = (concept, description)
+        return next(self.suggest_many([concept], k=k))
+
+    def suggest_many(self, concepts: Sequence[New], *, k: int = 10) -> Iterator[Suggestions]:
+        """Ranked parents of many, computed block by block as they are asked for."""
+        queries = as_concepts(concepts, self.taxonomy)
+        for start in range(0, len(queries), _BLOCK):
+            yield from self._suggest(self._state.context, queries[start : start + _BLOCK], k=k)
+
+    def expand(
+        self,
+        concepts: Sequence[New],
+        *,
+        accept: float = 0.8,
+        insert: float | None = None,
+        progress: Progress | None = None,
+    ) -> Expansion:
+        """Place a whole list: attach what is at least ``accept`` sure, leave the rest to a person.
+
+        With ``insert``, existing children that belong below a new concept at least that surely are moved there. The
+        model itself stays as it is; `adopt` the grown taxonomy to go on from there.
+        """
+        report = progress or _silent
+        fitted = self._state
+        queries = as_concepts(concepts, self.taxonomy)
+        report(0, 3, "placing among the existing concepts")
+        alone = list(self.suggest_many(queries))
+        report(1, 3, "placing among the new concepts")
+        joined = self._among_each_other(queries, alone)
+        placements = expansion.decide(
+            joined, accept=accept, hold_duplicates=not fitted.names.names_repeat, ids=set(self.taxonomy.ids)
+        )
+        report(2, 3, "looking for insertions")
+        placements = [self._with_insertions(placement) for placement in placements]
+        grown = expansion.grow(self.taxonomy, placements, insert=insert)
+        report(3, 3, "done")
+        return grown
+
+    def adopt(self, taxonomy: Taxonomy) -> Self:
+        """Refer to a changed taxonomy from now on, with what was learned before: nothing is trained again."""
+        fitted = self._state
+        views = encode_views(fitted.encoder, list(taxonomy.concepts()))
+        self._fitted = _assemble(
+            fitted.encoder, fitted.network, fitted.ranker, fitted.insertion, fitted.history, taxonomy, views
+        )
+        return self
+
+    def reliability(self) -> list[tuple[float, float, int]]:
+        """(mean probability, share right, how many) by probability, for concepts hidden while the ranker learned."""
+        held = self._state.ranker.held_out
+        return calibration.reliability(held.probabilities[:, 0], held.labels[:, 0])
+
+    def summary(self) -> list[str]:
+        """What was learned, in a few lines."""
+        fitted = self._state
+        lines = [fitted.ranker.note]
+        held = fitted.ranker.held_out
+        if len(held.golds):
+            right = held.labels[:, 0].mean()
+            lines.append(
+                f"of {len(held.golds):,} hidden leaves {right:.0%} were put below a true parent at first place"
+            )
+        return lines
+
+    # -- on disk ------------------------------------------------------------------------------------------------------
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write a model folder."""
+        fitted = self._state
+        assert self.config is not None
+        arrays, notes = fitted.ranker.to_arrays()
+        tensors = {
+            "network": {key: value.numpy() for key, value in fitted.network.state_dict().items()},
+            "ranker": arrays,
+            "views": fitted.context.views.to_arrays(),
+        }
+        if fitted.insertion is not None:
+            tensors["insertion"] = fitted.insertion.model.to_arrays()
+        manifest = {
+            "config": self.config.model_dump(mode="json"),
+            "ranker": notes,
+            "history": [asdict(epoch) for epoch in fitted.history],
+            "metrics": {"held_out_hit@1": _share(fitted.ranker.held_out.labels[:, 0])},
+        }
+        artifact.save(path, manifest, tensors, self.taxonomy)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str], *, encoder: TextEncoder | None = None) -> Self:
+        """Read a model folder; scores are those of the model that was saved."""
+        stored = artifact.load(path)
+        config = PolarisConfig.from_mapping(stored.manifest["config"], path)
+        views = Views(**stored.tensors["views"])
+        network = SphereNetwork(views.full.shape[1], config.network)
+        network.load_state_dict({key: torch.from_numpy(value) for key, value in stored.tensors["network"].items()})
+        insertion = stored.tensors.get("insertion")
+        model = cls(config)
+        model._fitted = _assemble(
+            encoder or load_encoder(config),
+            network.eval(),
+            Ranker.from_arrays(stored.tensors["ranker"], stored.manifest["ranker"]),
+            None if insertion is None else Insertion(Logistic(**insertion)),
+            tuple(Epoch(**entry) for entry in stored.manifest["history"]),
+            stored.taxonomy,
+            views,
+        )
+        return model
+
+    # -- inside -------------------------------------------------------------------------------------------------------
+
+    def _suggest(
+        self, context: Context, queries: Sequence[Concept], *, k: int, exclude: Longs | None = None
+    ) -> list[Suggestions]:
+        fitted = self._state
+        views = encode_views(fitted.encoder, queries)
+        found = []
+        for block in blocks(len(queries), len(context.taxonomy)):
+            asked = queries[block]
+            own = None if exclude is None else exclude[block]
+            part = views.take(np.arange(len(queries))[block])
+            ranked = fitted.ranker.rank(context, fitted.network, asked, part, exclude=own)
+            matches = [fitted.names.find(query) for query in asked]
+            found += suggestions.assemble(context, asked, part.full, ranked, matches, k=k, cutoff=fitted.cutoff)
+        return found
+
+    def _among_each_other(self, queries: Sequence[Concept], alone: Sequence[Suggestions]) -> list[Suggestions]:
+        """Rank again with all new concepts, provisionally attached, among the candidates; each is blind to itself."""
+        if len(queries) < 2:
+            return list(alone)
+        fitted, seed = self._state, self.taxonomy
+        edges = [(found[0].id, query.id) for query, found in zip(queries, alone, strict=True) if found]
+        grown = seed.add(queries, edges)
+        new = encode_views(fitted.encoder, queries)
+        views = Views(
+            *(np.concatenate(pair) for pair in zip(_columns(fitted.context.views), _columns(new), strict=True))
+        )
+        context = Context(grown, views, points(fitted.network, views.full), len(seed))
+        return self._suggest(context, queries, k=10, exclude=np.arange(len(seed), len(grown)))
+
+    def _with_insertions(self, placement: Placement) -> Placement:
+        """Propose children of the parents that may belong below the new concept."""
+        fitted = self._state
+        if fitted.insertion is None or not placement.attached:
+            return placement
+        vector = encode_views(fitted.encoder, [placement.concept]).full[0]
+        takes: dict[str, float] = {}
+        for parent in placement.parents:
+            if parent.id not in self.taxonomy:
+                continue
+            children, probability = fitted.insertion.probabilities(
+                self.taxonomy, fitted.context.vectors, self.taxonomy.position(parent.id), placement.concept, vector
+            )
+            takes |= {
+                self.taxonomy.ids[c]: float(p) for c, p in zip(children, probability, strict=True) if p > _PROPOSE
+            }
+        surest_first = sorted(takes.items(), key=lambda item: -item[1])
+        return replace(placement, takes=tuple(surest_first))
+
+
+def load_encoder(config: PolarisConfig) -> TextEncoder:
+    wanted = config.encoder
+    return text.load(wanted.name, max_tokens=wanted.max_tokens, prefix=wanted.prefix)
+
+
+def as_concepts(concepts: Sequence[New], taxonomy: Taxonomy) -> list[Concept]:
+    """Names and (name, description) pairs as concepts, each with an id of its own."""
+    made = []
+    for given in concepts:
+        if isinstance(given, str):
+            given = Concept("", given)
+        elif isinstance(given, tuple):
+            given = Concept("", *given)
+        made.append((0, given))
+    return with_ids(made, taxonomy)
+
+
+def _assemble(
+    encoder: TextEncoder,
+    network: SphereNetwork,
+    ranker: Ranker,
+    insertion: Insertion | None,
+    history: tuple[Epoch, ...],
+    taxonomy: Taxonomy,
+    views: Views,
+) -> Fitted:
+    context = Context(taxonomy, views, points(network, views.full), len(taxonomy))
+    held = ranker.held_out
+    cutoff = suggestions.parent_cutoff(held.probabilities, held.labels, held.golds)
+    return Fitted(encoder, network, ranker, insertion, history, context, NameIndex(taxonomy), cutoff)
+
+
+def _columns(views: Views) -> tuple[NDArray[np.float32], ...]:
+    return views.full, views.name, views.description
+
+
+def _share(right: NDArray[np.bool_]) -> float | None:
+    return float(right.mean()) if len(right) else None
+
+
+def _told(epoch: Epoch) -> str:
+    terms = ", ".join(f"{name} {value:.3f}" for name, value in epoch.terms.items())
+    return f"sphere: {terms}" + (f", validation MRR {epoch.mrr:.3f}" if epoch.mrr is not None else "")
+
+
+def _silent(done: int, total: int, what: str) -> None:
+    """For callers who do not want to hear."""

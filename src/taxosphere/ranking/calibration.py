@@ -1,0 +1,54 @@
+"""Making probabilities mean what they say: a temperature for the list, a probability that none of it is right."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
+from scipy.special import logsumexp
+
+Floats = NDArray[np.floating]
+
+TOP = 3  # best scores that the none-question looks at
+
+
+def softmax(scores: Floats, temperature: float = 1.0) -> NDArray[np.float64]:
+    scaled = scores.astype(np.float64) / temperature
+    return np.asarray(np.exp(scaled - logsumexp(scaled, axis=1, keepdims=True)))
+
+
+def temperature(scores: Floats, labels: NDArray[np.bool_]) -> float:
+    """The temperature with which held-out true parents are most probable (queries whose list has none say nothing)."""
+    usable = labels.any(1)
+    scores, labels = scores[usable], labels[usable]
+    if len(scores) == 0:
+        return 1.0
+
+    def loss(log_temperature: float) -> float:
+        probability = softmax(scores, float(np.exp(log_temperature)))
+        return float(-np.log(np.maximum((probability * labels).sum(1), 1e-12)).mean())
+
+    return float(np.exp(minimize_scalar(loss, bounds=(-2.5, 2.5), method="bounded").x))
+
+
+def none_signals(scores: Floats, table: Floats) -> Floats:
+    """What tells a list without the true parent: weak best scores, a flat top, weak features of the best candidates.
+
+    ``scores`` (q, k) are log probabilities, ``table`` (q, k, f) the standardised features they were made from.
+    """
+    best = np.sort(scores, axis=1)[:, ::-1][:, :TOP]
+    best = np.pad(best, ((0, 0), (0, TOP - best.shape[1])), mode="edge")
+    probability = softmax(scores)
+    entropy = -(probability * np.log(np.maximum(probability, 1e-12))).sum(1, keepdims=True)
+    leader = np.take_along_axis(table, scores.argmax(1)[:, None, None], 1)[:, 0]
+    return np.concatenate([best, entropy, leader, table.max(1)], axis=1)
+
+
+def reliability(probability: Floats, right: NDArray[np.bool_], bins: int = 10) -> list[tuple[float, float, int]]:
+    """(mean probability, share right, how many) in bins of equal width that hold any."""
+    place = np.minimum((probability * bins).astype(int), bins - 1)
+    return [
+        (float(probability[place == b].mean()), float(right[place == b].mean()), int((place == b).sum()))
+        for b in range(bins)
+        if (place == b).any()
+    ]

@@ -1,0 +1,126 @@
+"""A taxonomy with everything the features need of it, apart from the queries."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from taxosphere.orbit import gate
+from taxosphere.ranking.lexicon import Lexicon, Matrix
+from taxosphere.ranking.views import Views
+from taxosphere.ranking.words import Reading, read
+from taxosphere.taxonomy import Taxonomy
+
+Floats = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Points:
+    """Concepts on the sphere: z (n, d), mean directions mu (n, d) and concentrations kappa (n,)."""
+
+    z: Floats
+    mu: Floats
+    kappa: Floats
+
+
+@dataclass(frozen=True)
+class Context:
+    """Candidates are all concepts of ``taxonomy``; only the first ``evidence`` of them vote and stand as examples.
+
+    Concepts that were attached provisionally are candidates like any other, but what they hang below is a guess and
+    must not speak for itself.
+    """
+
+    taxonomy: Taxonomy
+    views: Views
+    points: Points
+    evidence: int
+
+    @property
+    def vectors(self) -> Floats:
+        return self.views.full
+
+    @cached_property
+    def parents(self) -> Matrix:
+        """(evidence, n): 1 from a concept to its parents."""
+        edges = self.taxonomy.edge_array
+        edges = edges[edges[:, 1] < self.evidence]
+        ones = np.ones(len(edges), np.float32)
+        return sparse.csr_array((ones, (edges[:, 1], edges[:, 0])), shape=(self.evidence, len(self.taxonomy)))
+
+    @cached_property
+    def grandparents(self) -> Matrix:
+        """(n, n): 1 from a concept to its parents, for a second step."""
+        edges, size = self.taxonomy.edge_array, len(self.taxonomy)
+        ones = np.ones(len(edges), np.float32)
+        return sparse.csr_array((ones, (edges[:, 1], edges[:, 0])), shape=(size, size))
+
+    @cached_property
+    def above(self) -> Matrix:
+        """(n, n): 1 from a concept to all its ancestors."""
+        rows, size = self.taxonomy.ancestor_csr, len(self.taxonomy)
+        return sparse.csr_array((np.ones(len(rows.indices), np.float32), rows.indices, rows.indptr), shape=(size, size))
+
+    @cached_property
+    def child_order(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """Children grouped by parent: (children, the parents that have any, where each group starts)."""
+        columns = self.parents.tocoo()
+        order = np.argsort(columns.col, kind="stable")
+        owners, starts = np.unique(columns.col[order], return_index=True)
+        return columns.row[order].astype(np.int64), owners.astype(np.int64), starts
+
+    def centre(self, vectors: Floats) -> Floats:
+        """Unit mean of each candidate's children; zero where there are none."""
+        total = self.parents.T @ vectors[: self.evidence]
+        return np.asarray(total / np.maximum(np.linalg.norm(total, axis=1, keepdims=True), 1e-6), np.float32)
+
+    @cached_property
+    def centres(self) -> dict[str, Floats]:
+        sources = {"z": self.points.z, "full": self.views.full, "name": self.views.name}
+        return {name: self.centre(vectors) for name, vectors in sources.items()}
+
+    @cached_property
+    def readings(self) -> list[Reading]:
+        return [read(concept) for concept in self.taxonomy.concepts()]
+
+    @cached_property
+    def lexicon(self) -> Lexicon:
+        size = len(self.taxonomy)
+        padded = sparse.csr_array((self.parents.data, self.parents.indices, self._padded()), shape=(size, size))
+        return Lexicon(self.readings, sparse.csr_array(padded.T))
+
+    def _padded(self) -> NDArray[np.int64]:
+        extra = len(self.taxonomy) - self.evidence
+        return np.concatenate([self.parents.indptr, np.full(extra, self.parents.indptr[-1])])
+
+    @cached_property
+    def delta(self) -> Floats:
+        return gate.delta(self.taxonomy).astype(np.float32)
+
+    @cached_property
+    def static(self) -> dict[str, Floats]:
+        """Features of a candidate that are the same for every query."""
+        t = self.taxonomy
+        children = t.child_csr.counts.astype(np.float64)
+        leaf_children = np.bincount(t.edge_array[:, 0], weights=children[t.edge_array[:, 1]] == 0, minlength=len(t))
+        beside = self.grandparents @ np.log1p(children)
+        return {
+            name: np.asarray(values, np.float32)
+            for name, values in {
+                "descendants": np.log1p(t.descendants),
+                "children": np.log1p(children),
+                "is leaf": children == 0,
+                "depth": t.levels / max(1, t.levels.max(initial=0)),
+                "leaf children": np.log1p(leaf_children),
+                "share of leaf children": leaf_children / np.maximum(children, 1),
+                "is root": t.parent_csr.counts == 0,
+                "stands alone": (t.parent_csr.counts == 0) & (children == 0),
+                "siblings": beside / np.maximum(t.parent_csr.counts, 1),
+                "shared name": np.log(self.lexicon.shared),
+                "words in name": [len(reading.name) for reading in self.readings],
+            }.items()
+        }

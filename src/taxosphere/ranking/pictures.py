@@ -1,0 +1,247 @@
+"""Where a concept belongs that is only seen: the ranker for queries that are pictures.
+
+Concepts with pictures are mean directions on the sphere where the scatter within a concept is even. A query is the mean
+direction of its own pictures. Its most similar concepts vote for their parents, for everything above them, and for the
+candidates beside those; the gate and the structure of the candidate are read as for texts. The scorer is the same
+listwise one, learned from leaves that are hidden together with their pictures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from taxosphere.model.config import RankingConfig
+from taxosphere.model.towers import Directions, label_means, unit
+from taxosphere.orbit import gate
+from taxosphere.ranking import calibration, ranker, scorer
+from taxosphere.ranking.context import Context, Points
+from taxosphere.ranking.crossfit import Examples
+from taxosphere.ranking.features import best_child, votes
+from taxosphere.ranking.ranker import Ranked, Ranker
+from taxosphere.ranking.shortlist import Shortlist, derived
+from taxosphere.ranking.views import Views
+from taxosphere.taxonomy import Taxonomy
+from taxosphere.taxonomy.split import hide
+
+Floats = NDArray[np.float32]
+Longs = NDArray[np.int64]
+
+_ASKED = (1, 1, 3, None)  # pictures in the queries made of each hidden leaf; None takes all it has
+_LENGTH = 300  # the first guess knows less than it does for texts
+_SHARPNESS = 20.0
+_LOWEST = -1.0  # similarity where there is no picture to compare with
+_GUESS = {"votes, sphere": 1.0, "votes beside": 0.5, "votes below": 0.3, "encoder, children": 0.5, "sphere": 0.5}
+
+
+@dataclass(frozen=True)
+class Pictured:
+    """A taxonomy some of whose concepts have pictures, ready to be asked."""
+
+    taxonomy: Taxonomy
+    directions: Directions
+    means: Floats  # (n, m), zero for a concept without pictures
+    texts: Floats  # (n, t) text vectors, in the pictures' own space where `shared`
+    shared: bool
+
+    @classmethod
+    def of(cls, taxonomy: Taxonomy, vectors: Floats, owner: Longs, texts: Floats, *, shared: bool = False) -> Self:
+        """``owner`` is the position of the concept that each row of ``vectors`` shows."""
+        directions = Directions.fit(vectors, owner, len(taxonomy))
+        means = unit(label_means(directions(vectors), owner, len(taxonomy)))
+        return cls(taxonomy, directions, means, texts, shared)
+
+    @cached_property
+    def shown(self) -> NDArray[np.bool_]:
+        return np.asarray(self.means.any(1))
+
+    @cached_property
+    def context(self) -> Context:
+        """The structural side, shared with texts."""
+        points = Points(self.means, self.means, np.ones(len(self.means), np.float32))
+        return Context(self.taxonomy, Views(self.means, self.means, self.means), points, len(self.taxonomy))
+
+    @cached_property
+    def below(self) -> Floats:
+        """Unit mean direction of everything pictured at or below each concept."""
+        total = self.means + self.context.above.T @ self.means
+        return unit(np.asarray(total, np.float32))
+
+
+def signs(pictured: Pictured, asked: Floats, raw: Floats) -> dict[str, Floats]:
+    """What speaks for every candidate (queries, candidates). ``asked`` are directions, ``raw`` encoder vectors."""
+    context = pictured.context
+    similar = np.where(pictured.shown, asked @ pictured.means.T, -np.inf).astype(np.float32)
+    cast = votes(similar, min(10, int(pictured.shown.sum())), _SHARPNESS)
+    to_parents = _dense(cast @ context.parents)
+    below = _dense(cast @ context.above) + _dense(cast)
+    centre = asked @ pictured.below.T
+    empty = ~pictured.below.any(1)
+    centre[:, empty] = _up(pictured, centre)[:, empty]
+    child = best_child(context, np.maximum(similar, _LOWEST))
+    found = {
+        "sphere": np.where(pictured.shown, similar, centre),
+        "encoder, children": centre,
+        "votes, sphere": to_parents,
+        "votes one up, sphere": _dense(cast @ context.parents @ context.grandparents),
+        "votes below": below,
+        "votes beside": _up(pictured, below),
+        "votes two up": _up(pictured, _up(pictured, below)),
+        "most similar child, sphere": child,
+        "centre above": _up(pictured, centre),
+        "gate margin": centre - gate.thresholds(context.delta, 10.0).astype(np.float32),
+        "text of the similar": unit(_dense(cast) @ pictured.texts) @ unit(pictured.texts).T,
+    }
+    if pictured.shared:
+        found["encoder"] = unit(raw) @ unit(pictured.texts).T
+    return {name: np.asarray(values, np.float32) for name, values in found.items()}
+
+
+def _up(pictured: Pictured, values: Floats) -> Floats:
+    """Each candidate's parents' value (the mean of several); its own at a root."""
+    rows = pictured.context.grandparents
+    counts = np.asarray(rows.sum(axis=1)).ravel()
+    above = np.asarray((rows @ values.T).T, np.float32) / np.maximum(counts, 1).astype(np.float32)
+    return np.where(counts > 0, above, values).astype(np.float32)
+
+
+def shortlist(pictured: Pictured, asked: Floats, raw: Floats, *, length: int = _LENGTH) -> Shortlist:
+    found = signs(pictured, asked, raw)
+    guess = sum((weight * found[name] for name, weight in _GUESS.items()), np.zeros(1, np.float32))
+    k = min(length, guess.shape[1])
+    positions = np.argsort(-guess, axis=1, kind="stable")[:, :k]
+    columns = {name: np.take_along_axis(values, positions, 1) for name, values in found.items()}
+    static = {"has pictures": pictured.shown.astype(np.float32), **pictured.context.static}
+    columns |= {name: values[positions] for name, values in static.items()}
+    table = np.stack(list(columns.values()), axis=-1).astype(np.float32)
+    return Shortlist(tuple(columns), table, positions.astype(np.int64), guess)
+
+
+def examples(
+    seed: Taxonomy,
+    vectors: Floats,
+    owner: Longs,
+    texts: Floats,
+    settings: RankingConfig,
+    *,
+    shared: bool,
+    random_state: int,
+) -> Examples | None:
+    """Every fold of pictured leaves is asked of the taxonomy without them and their pictures."""
+    rng = np.random.default_rng([random_state, 3])
+    pictured = np.bincount(owner, minlength=len(seed)) > 0
+    leaves = rng.permutation(np.flatnonzero(pictured & (seed.child_csr.counts == 0) & (seed.parent_csr.counts > 0)))
+    folds = min(settings.folds, len(leaves))
+    parts: list[tuple[Shortlist, NDArray[np.bool_], Longs]] = []
+    for number in range(folds if folds > 1 else 0):
+        fold = np.sort(leaves[number::folds])
+        kept = np.setdiff1d(np.arange(len(seed)), fold)
+        place = np.full(len(seed), -1)
+        place[kept] = np.arange(len(kept))
+        rows = np.flatnonzero(place[owner] >= 0)
+        part = hide(seed, fold)
+        if not part.queries or len(np.unique(owner[rows])) < 2:
+            continue
+        rest = Pictured.of(part.seed, vectors[rows], place[owner[rows]], texts[kept], shared=shared)
+        asked, gold = _ask([seed.position(q.id) for q in part.queries], part.gold, owner, rng)
+        found = shortlist(rest, *query(rest.directions, vectors, asked))
+        labels = np.stack([np.isin(p, g) for p, g in zip(found.positions, gold, strict=True)])
+        parts.append((found, labels, np.array([len(g) for g in gold])))
+    if not parts:
+        return None
+    width = min(found.features.shape[1] for found, _, _ in parts)
+    return Examples(
+        parts[0][0].names,
+        np.concatenate([found.features[:, :width] for found, _, _ in parts]),
+        np.concatenate([labels[:, :width] for _, labels, _ in parts]),
+        np.concatenate([golds for _, _, golds in parts]),
+    )
+
+
+def _ask(
+    leaves: Sequence[int], gold: Sequence[Longs], owner: Longs, rng: np.random.Generator
+) -> tuple[list[Longs], list[Longs]]:
+    """Sets of pictures to ask with, and the true parents of each; a leaf with one picture is asked once."""
+    asked: list[Longs] = []
+    answers: list[Longs] = []
+    for leaf, parents in zip(leaves, gold, strict=True):
+        rows = np.flatnonzero(owner == leaf)
+        sizes = dict.fromkeys(min(size or len(rows), len(rows)) for size in _ASKED) if len(rows) < 3 else _ASKED
+        for size in sizes:
+            asked.append(np.sort(rng.permutation(rows)[: size or len(rows)]))
+            answers.append(parents)
+    return asked, answers
+
+
+def query(directions: Directions, vectors: Floats, asked: Sequence[Longs]) -> tuple[Floats, Floats]:
+    """Mean direction and mean encoder vector of each set of pictures, both on their spheres."""
+    rows = np.concatenate(asked)
+    which = np.repeat(np.arange(len(asked)), [len(part) for part in asked])
+    mean = [unit(label_means(part[rows], which, len(asked))) for part in (directions(vectors), unit(vectors))]
+    return mean[0], mean[1]
+
+
+@dataclass(frozen=True)
+class PictureRanker:
+    """What was learned about pictures; None of it without enough pictured leaves."""
+
+    learned: Ranker
+
+    @classmethod
+    def fit(
+        cls,
+        seed: Taxonomy,
+        vectors: Floats,
+        owner: Longs,
+        texts: Floats,
+        settings: RankingConfig,
+        *,
+        shared: bool = False,
+        random_state: int = 0,
+    ) -> Self:
+        found = examples(seed, vectors, owner, texts, settings, shared=shared, random_state=random_state)
+        usable = 0 if found is None else int(found.labels.any(1).sum())
+        if found is None or usable < ranker.FEWEST:
+            return cls(replace(Ranker._fallback(settings, None, 10.0, usable), temperature=0.1))
+        names, table = derived(found.names, found.table)
+        listed = found.labels.any(1)
+        fitted = scorer.train(
+            table[listed], found.labels[listed], settings, nets=settings.nets, random_state=random_state, prior=None
+        )
+        held, heat, none = ranker._calibrate(found, table, names, settings, None, random_state)
+        note = f"picture ranker learned from {usable:,} questions about hidden leaves"
+        return cls(Ranker(settings.families, tuple(names), fitted, heat, none, settings.none_share, 10.0, held, note))
+
+    def rank(self, pictured: Pictured, vectors: Floats, asked: Sequence[Longs]) -> Ranked:
+        """Rank all candidates for sets of pictures, given as rows of ``vectors``."""
+        directions, raw = query(pictured.directions, vectors, asked)
+        found = shortlist(pictured, directions, raw)
+        learned = self.learned
+        table = learned._read(*derived(found.names, found.features))
+        own = learned._own(table, found)
+        order = np.argsort(-own, axis=1, kind="stable")
+        positions = np.take_along_axis(found.positions, order, 1)
+        none = learned._none(own, table)
+        probability = np.take_along_axis(calibration.softmax(own, learned.temperature), order, 1) * (1 - none[:, None])
+        cosine = np.einsum("qd,qkd->qk", directions, pictured.below[positions])
+        threshold = gate.thresholds(pictured.context.delta, learned.gamma)
+        signs, reasons = learned._reasons(table, order)
+        return Ranked(
+            positions,
+            probability.astype(np.float32),
+            none.astype(np.float32),
+            ranker._everything(found.guess, positions, np.take_along_axis(own, order, 1)),
+            cosine.astype(np.float32),
+            cosine > threshold[positions],
+            reasons,
+            signs,
+        )
+
+
+def _dense(matrix: Any) -> Floats:
+    return np.asarray(matrix.toarray(), np.float32)

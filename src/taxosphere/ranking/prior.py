@@ -1,0 +1,76 @@
+"""A ranker learned on other taxonomies, for seeds too small to learn one from.
+
+Features are standardised within each taxonomy, so weights carry over from one to another. The file holds a few thousand
+weights and the names of the features they belong to; no concept of any taxonomy is in it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from os import PathLike
+
+import numpy as np
+import torch
+from safetensors import safe_open
+from safetensors.numpy import save_file
+
+from taxosphere import atomic
+from taxosphere.ranking.logistic import Logistic
+from taxosphere.ranking.scorer import Net, Scorer
+
+FILE = files("taxosphere.ranking") / "prior.safetensors"
+
+
+@dataclass(frozen=True)
+class Prior:
+    """Weights for the columns in ``names``, with the calibration that goes with them."""
+
+    names: tuple[str, ...]
+    scorer: Scorer
+    temperature: float
+    none: Logistic
+
+
+def load() -> Prior | None:
+    """The prior that comes with the package."""
+    if not FILE.is_file():
+        return None
+    with safe_open(str(FILE), framework="np") as stored:
+        arrays = {key: stored.get_tensor(key) for key in stored.keys()}  # noqa: SIM118 - not a mapping
+        notes = json.loads(stored.metadata()["notes"])
+    none = {key.removeprefix("none."): value for key, value in arrays.items() if key.startswith("none.")}
+    own = {key.removeprefix("scorer."): value for key, value in arrays.items() if key.startswith("scorer.")}
+    return Prior(tuple(notes["names"]), Scorer.from_arrays(own), notes["temperature"], Logistic(**none))
+
+
+def save(prior: Prior, path: str | PathLike[str]) -> None:
+    arrays = {f"scorer.{key}": np.ascontiguousarray(value) for key, value in prior.scorer.to_arrays().items()}
+    arrays |= {f"none.{key}": value for key, value in prior.none.to_arrays().items()}
+    notes = {"names": prior.names, "temperature": prior.temperature}
+    with atomic.file(path) as temporary:
+        save_file(arrays, temporary, {"notes": json.dumps(notes)})
+
+
+def aligned(prior: Prior | None, names: Sequence[str]) -> Scorer | None:
+    """The prior's nets for these columns: those it does not know begin at zero, those not wanted are dropped."""
+    if prior is None:
+        return None
+    place = {name: column for column, name in enumerate(prior.names)}
+    rows = [(i, place[name]) for i, name in enumerate(names) if name in place]
+    here, there = (torch.tensor(side) for side in zip(*rows, strict=True))
+    nets = []
+    for old in prior.scorer.nets:
+        net = Net(len(names), len(old.bias), 0.0, torch.Generator())
+        with torch.no_grad():
+            for parameter, source in ((net.linear, old.linear), (net.into, old.into)):
+                parameter.zero_()
+                parameter[..., here] = source[..., there]
+            net.bias.copy_(old.bias)
+            net.out.copy_(old.out)
+        nets.append(net)
+    mean, scale = np.zeros(len(names), np.float32), np.ones(len(names), np.float32)
+    mean[here], scale[here] = prior.scorer.mean[there], prior.scorer.scale[there]
+    return Scorer(mean, scale, tuple(nets))

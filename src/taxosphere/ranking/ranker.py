@@ -1,0 +1,281 @@
+"""The learned, calibrated ranker: from queries to probabilities over candidates and "none of these"."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from taxosphere.model.config import PolarisConfig, RankingConfig
+from taxosphere.model.network import SphereNetwork
+from taxosphere.orbit import gate
+from taxosphere.ranking import calibration, prior, scorer
+from taxosphere.ranking.context import Context
+from taxosphere.ranking.crossfit import Examples, Progress, examples, queries_of
+from taxosphere.ranking.logistic import Logistic
+from taxosphere.ranking.scorer import Scorer
+from taxosphere.ranking.shortlist import Shortlist, derived, origin, shortlist
+from taxosphere.ranking.views import Views
+from taxosphere.taxonomy import Concept, Taxonomy
+
+Floats = NDArray[np.float32]
+
+FEWEST = 20  # examples below which the ranker is not trained on the seed at all
+KEPT = 10  # places of the held-out lists that are remembered
+_GROUPS = 3  # of examples, each scored by nets trained on the others
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """Lists (q, k), best first. ``probabilities`` and ``none`` add up to one, ``scores`` (q, n) orders everything."""
+
+    shortlist: NDArray[np.int64]
+    probabilities: Floats
+    none: Floats
+    scores: Floats
+    cosine: Floats
+    gate: NDArray[np.bool_]
+    contributions: Floats
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Lists of hidden leaves that the nets scoring them had not learned from: top probabilities (t, KEPT), which are
+    true parents, how many true parents there are, and P(none) with the true parents there and taken away."""
+
+    probabilities: Floats
+    labels: NDArray[np.bool_]
+    golds: NDArray[np.int64]
+    none: Floats
+    none_when_gone: Floats
+
+
+@dataclass(frozen=True)
+class Ranker:
+    """What was learned; a `Context` says of which taxonomy it is asked."""
+
+    families: tuple[str, ...]
+    columns: tuple[str, ...]
+    """Features the scorer reads, in its order."""
+    scorer: Scorer
+    temperature: float
+    none: Logistic | None
+    none_share: float
+    gamma: float
+    held_out: HeldOut
+    note: str
+
+    @classmethod
+    def fit(
+        cls,
+        seed: Taxonomy,
+        views: Views,
+        config: PolarisConfig,
+        *,
+        epochs: int,
+        gamma: float,
+        random_state: int,
+        progress: Progress | None = None,
+    ) -> Ranker:
+        """Learn from leaves hidden in turn; ``epochs`` and ``gamma`` are those of the head the ranker will stand on."""
+        settings = config.ranking
+        found = examples(seed, views, config, epochs=epochs, random_state=random_state, progress=progress)
+        known = prior.load() if settings.prior else None
+        usable = 0 if found is None else int(found.labels.any(1).sum())
+        if found is None or usable < FEWEST:
+            return cls._fallback(settings, known, gamma, usable)
+        names, table = derived(found.names, found.table)
+        fitted = scorer.train(
+            table[found.labels.any(1)],
+            found.labels[found.labels.any(1)],
+            settings,
+            nets=settings.nets,
+            random_state=random_state,
+            prior=prior.aligned(known, names),
+        )
+        held, heat, none = _calibrate(found, table, names, settings, known, random_state)
+        note = f"ranker learned from {usable:,} hidden leaves" + (", starting from the prior" if known else "")
+        return cls(settings.families, tuple(names), fitted, heat, none, settings.none_share, gamma, held, note)
+
+    @classmethod
+    def _fallback(cls, settings: RankingConfig, known: prior.Prior | None, gamma: float, usable: int) -> Ranker:
+        """Too small a seed to learn from: the prior as it is, or the first guess alone."""
+        plain = known.scorer if known is not None else Scorer(np.zeros(0, np.float32), np.ones(0, np.float32), ())
+        base = "the prior learned on other taxonomies" if known is not None else "the first guess, uncalibrated"
+        note = f"only {usable} leaves to learn from (at least {FEWEST} are needed): ranking by {base}"
+        empty = np.zeros((0, KEPT), np.float32)
+        held = HeldOut(empty, empty.astype(bool), np.zeros(0, np.int64), empty[:, 0], empty[:, 0])
+        none = known.none if known is not None else None
+        heat = known.temperature if known is not None else 0.2
+        columns = known.names if known is not None else ()
+        return cls(settings.families, columns, plain, heat, none, settings.none_share, gamma, held, note)
+
+    def rank(
+        self,
+        context: Context,
+        network: SphereNetwork,
+        queries: Sequence[Concept],
+        views: Views,
+        *,
+        exclude: NDArray[np.int64] | None = None,
+        explain: bool = True,
+    ) -> Ranked:
+        """Rank all candidates of the context for one block of queries."""
+        asking = queries_of(network, queries, views)
+        found = shortlist(context, asking, self.families, exclude=exclude)
+        table = self._read(*derived(found.names, found.features))
+        own = self._own(table, found)
+        order = np.argsort(-own, axis=1, kind="stable")
+        positions = np.take_along_axis(found.positions, order, 1)
+        none = self._none(own, table)
+        probability = np.take_along_axis(calibration.softmax(own, self.temperature), order, 1) * (1 - none[:, None])
+        cosine = np.einsum("qd,qkd->qk", asking.points.z, context.points.z[positions])
+        threshold = gate.thresholds(context.delta, self.gamma)
+        signs, reasons = self._reasons(table, order) if explain else ((), np.zeros((*order.shape, 0), np.float32))
+        return Ranked(
+            positions,
+            probability.astype(np.float32),
+            none.astype(np.float32),
+            _everything(found.guess, positions, np.take_along_axis(own, order, 1)),
+            cosine.astype(np.float32),
+            cosine > threshold[positions],
+            reasons,
+            signs,
+        )
+
+    def _read(self, names: Sequence[str], table: Floats) -> Floats:
+        """The columns the scorer knows; one that is not there has its usual value."""
+        if tuple(names) == self.columns:
+            return table
+        read = np.broadcast_to(self.scorer.mean, (*table.shape[:2], len(self.columns))).copy()
+        place = {name: column for column, name in enumerate(names)}
+        for column, name in enumerate(self.columns):
+            if name in place:
+                read[..., column] = table[..., place[name]]
+        return read
+
+    def _own(self, table: Floats, found: Shortlist) -> Floats:
+        if self.scorer.nets:
+            return self.scorer.scores(table)
+        return np.asarray(np.take_along_axis(found.guess, found.positions, 1), np.float32)
+
+    def _none(self, own: Floats, table: Floats) -> NDArray[np.float64]:
+        if self.none is None:
+            return np.full(len(own), self.none_share)
+        return self.none.probability(calibration.none_signals(own, self.scorer.standardise(table).numpy()))
+
+    def _reasons(self, table: Floats, order: NDArray[np.int64]) -> tuple[tuple[str, ...], Floats]:
+        """Contributions of the derived columns are added to those of the sign they come from."""
+        signs = tuple(dict.fromkeys(origin(name) for name in self.columns))
+        if not self.scorer.nets:
+            return signs, np.zeros((*order.shape, len(signs)), np.float32)
+        parts = self.scorer.contributions(table)
+        owner = np.array([signs.index(origin(name)) for name in self.columns])
+        summed = np.zeros((*order.shape, len(signs)), np.float32)
+        np.add.at(summed, (slice(None), slice(None), owner), parts)
+        return signs, np.take_along_axis(summed, order[:, :, None], 1)
+
+    def to_arrays(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        """What an artifact keeps: arrays, and settings as JSON."""
+        arrays: dict[str, NDArray[Any]] = {f"scorer.{key}": value for key, value in self.scorer.to_arrays().items()}
+        arrays |= {f"held_out.{key}": value for key, value in vars(self.held_out).items()}
+        if self.none is not None:
+            arrays |= {f"none.{key}": value for key, value in self.none.to_arrays().items()}
+        keys = ("families", "columns", "temperature", "none_share", "gamma", "note")
+        return arrays, {key: getattr(self, key) for key in keys}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], notes: Mapping[str, Any]) -> Ranker:
+        def under(prefix: str) -> dict[str, NDArray[Any]]:
+            return {key.removeprefix(prefix): value for key, value in arrays.items() if key.startswith(prefix)}
+
+        none = under("none.")
+        return cls(
+            tuple(notes["families"]),
+            tuple(notes["columns"]),
+            Scorer.from_arrays(under("scorer.")),
+            notes["temperature"],
+            Logistic(**none) if none else None,
+            notes["none_share"],
+            notes["gamma"],
+            HeldOut(**under("held_out.")),
+            notes["note"],
+        )
+
+
+def _everything(guess: Floats, positions: NDArray[np.int64], own: Floats) -> Floats:
+    """Scores of all candidates: the shortlist on top in its order, the rest below in the order of the first guess."""
+    lowest = own.min(axis=1, keepdims=True)
+    scores = np.asarray(guess - guess.max(axis=1, keepdims=True) + lowest - 1, np.float32)
+    np.put_along_axis(scores, positions, own, 1)
+    return scores
+
+
+def _calibrate(
+    found: Examples,
+    table: Floats,
+    names: Sequence[str],
+    settings: RankingConfig,
+    known: prior.Prior | None,
+    random_state: int,
+) -> tuple[HeldOut, float, Logistic]:
+    """Score every example by a net that has not seen it, with and without its true parents on the list."""
+    group = np.random.default_rng([random_state, 2]).permutation(len(found)) % _GROUPS
+    listed = found.labels.any(1)
+    own = np.zeros(found.labels.shape, np.float32)
+    signals, gone = [np.zeros(0)] * _GROUPS, [np.zeros(0)] * _GROUPS
+    for number in range(_GROUPS):
+        train, test = (group != number) & listed, group == number
+        part = scorer.train(
+            table[train],
+            found.labels[train],
+            settings,
+            nets=1,
+            random_state=random_state + number,
+            prior=prior.aligned(known, names),
+        )
+        own[test] = part.scores(table[test])
+        signals[number] = calibration.none_signals(own[test], part.standardise(table[test]).numpy())
+        gone[number] = _without_parents(part, found, test)
+    order = np.argsort(group, kind="stable")
+    here, away = np.concatenate(signals), np.concatenate(gone)
+    answers = np.repeat([False, True], len(here))
+    none = Logistic.fit(np.concatenate([here, away]), answers, ridge=0.02, share=settings.none_share)
+    heat = calibration.temperature(own, found.labels)
+    held = _held_out(
+        own[order], found.labels[order], found.golds[order], heat, none.probability(here), none.probability(away)
+    )
+    return held, heat, none
+
+
+def _without_parents(part: Scorer, found: Examples, rows: NDArray[np.bool_]) -> Floats:
+    """None-signals of the same lists after the true parents were struck off."""
+    kept = ~found.labels[rows]
+    width = int(kept.sum(1).min())
+    columns = np.argsort(~kept, axis=1, kind="stable")[:, :width]
+    table = np.take_along_axis(found.table[rows], columns[:, :, None], 1)
+    _, full = derived(found.names, table)
+    return calibration.none_signals(part.scores(full), part.standardise(full).numpy())
+
+
+def _held_out(
+    own: Floats,
+    labels: NDArray[np.bool_],
+    golds: NDArray[np.int64],
+    heat: float,
+    none: NDArray[np.float64],
+    gone: NDArray[np.float64],
+) -> HeldOut:
+    order = np.argsort(-own, axis=1, kind="stable")[:, :KEPT]
+    probability = np.take_along_axis(calibration.softmax(own, heat), order, 1) * (1 - none[:, None])
+    return HeldOut(
+        probability.astype(np.float32),
+        np.take_along_axis(labels, order, 1),
+        golds,
+        none.astype(np.float32),
+        gone.astype(np.float32),
+    )

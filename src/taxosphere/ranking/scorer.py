@@ -1,0 +1,139 @@
+"""From a candidate's features to its score: linear plus one small hidden layer, the mean of several such nets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from taxosphere.model.config import RankingConfig
+
+Floats = NDArray[np.float32]
+_CLIP = 6.0  # standard deviations: an odd feature must not decide alone
+
+
+class Net(nn.Module):
+    """w·x + v·gelu(Vx + b), scored per candidate."""
+
+    def __init__(self, features: int, hidden: int, dropout: float, generator: torch.Generator) -> None:
+        super().__init__()
+        self.dropout = dropout
+        self.linear = nn.Parameter(torch.zeros(features))
+        self.into = nn.Parameter(torch.randn(hidden, features, generator=generator) / features**0.5)
+        self.bias = nn.Parameter(torch.zeros(hidden))
+        self.out = nn.Parameter(torch.randn(hidden, generator=generator) / hidden**0.5)
+
+    def forward(self, x: Tensor, keep: Tensor | None = None) -> Tensor:
+        hidden = F.gelu(F.linear(x, self.into, self.bias))
+        return x @ self.linear + (hidden if keep is None else hidden * keep) @ self.out
+
+
+@dataclass(frozen=True)
+class Scorer:
+    """Standardisation and the weights of the nets, as arrays: nothing else is kept."""
+
+    mean: Floats
+    scale: Floats
+    nets: tuple[Net, ...]
+
+    def standardise(self, table: Floats) -> Tensor:
+        return torch.from_numpy(((table - self.mean) / self.scale).clip(-_CLIP, _CLIP).astype(np.float32))
+
+    def scores(self, table: Floats) -> Floats:
+        """(q, k) from (q, k, f): the mean of the nets' log probabilities."""
+        x = self.standardise(table)
+        with torch.no_grad():
+            return torch.stack([F.log_softmax(net(x), 1) for net in self.nets]).mean(0).numpy()
+
+    def contributions(self, table: Floats) -> Floats:
+        """(q, k, f): what each feature adds compared with the average of the list (gradient × difference)."""
+        x = self.standardise(table).requires_grad_()
+        total = torch.stack([net(x) for net in self.nets]).mean(0).sum()
+        (gradient,) = torch.autograd.grad(total, x)
+        with torch.no_grad():
+            return (gradient * (x - x.mean(1, keepdim=True))).numpy()
+
+    def to_arrays(self) -> dict[str, NDArray[np.floating]]:
+        arrays: dict[str, NDArray[np.floating]] = {"mean": self.mean, "scale": self.scale}
+        for number, net in enumerate(self.nets):
+            arrays |= {f"net{number}.{key}": value.detach().numpy() for key, value in net.state_dict().items()}
+        return arrays
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[np.floating]]) -> Scorer:
+        nets: list[Net] = []
+        while f"net{len(nets)}.linear" in arrays:
+            prefix = f"net{len(nets)}."
+            weights = {
+                k.removeprefix(prefix): torch.from_numpy(v.copy()) for k, v in arrays.items() if k.startswith(prefix)
+            }
+            net = Net(len(weights["linear"]), len(weights["bias"]), 0.0, torch.Generator())
+            net.load_state_dict(weights)
+            nets.append(net)
+        return cls(arrays["mean"].astype(np.float32), arrays["scale"].astype(np.float32), tuple(nets))
+
+
+def train(
+    table: Floats,
+    labels: NDArray[np.bool_],
+    config: RankingConfig,
+    *,
+    nets: int,
+    random_state: int,
+    prior: Scorer | None,
+) -> Scorer:
+    """Listwise: the probability of the true parents among the shortlist is made large.
+
+    With a prior the nets begin at its weights and are pulled back to them instead of to zero; the more queries there
+    are to learn from, the weaker the pull.
+    """
+    flat = table.reshape(-1, table.shape[2])
+    mean, scale = flat.mean(0), flat.std(0) + 1e-6
+    scorer = Scorer(mean, scale, ())
+    x, y = scorer.standardise(table), torch.from_numpy(labels)
+    made = []
+    for number in range(nets):
+        generator = torch.Generator().manual_seed(1000 * random_state + number)
+        net = Net(x.shape[2], config.hidden, config.dropout, generator)
+        if prior is not None:
+            net.load_state_dict(prior.nets[number % len(prior.nets)].state_dict())
+        _optimise(net, x, y, config, generator, prior is not None)
+        made.append(net.eval())
+    return Scorer(mean, scale, tuple(made))
+
+
+def _optimise(net: Net, x: Tensor, y: Tensor, config: RankingConfig, generator: torch.Generator, pulled: bool) -> None:
+    home = [parameter.detach().clone() for parameter in net.parameters()]
+    optimiser = torch.optim.Adam(net.parameters(), lr=config.learning_rate)
+    steps = config.epochs * -(-len(x) // config.batch)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, config.learning_rate, total_steps=steps, pct_start=0.1)
+    decay = config.weight_decay
+    for _ in range(config.epochs):
+        shuffled = torch.randperm(len(x), generator=generator)
+        for start in range(0, len(x), config.batch):
+            rows = shuffled[start : start + config.batch]
+            keep = torch.rand(len(net.bias), generator=generator) >= net.dropout
+            loss = listwise(net(x[rows], keep / (1 - net.dropout)), y[rows])
+            optimiser.zero_grad()
+            loss.backward()  # type: ignore[no-untyped-call]
+            optimiser.step()
+            with torch.no_grad():  # decoupled decay, towards zero or towards the prior
+                strength = (
+                    decay
+                    * float(schedule.get_last_lr()[0])
+                    * (config.prior_pull * config.batch / len(x) if pulled else 1)
+                )
+                for parameter, origin in zip(net.parameters(), home, strict=True):
+                    parameter.sub_((parameter - origin) if pulled else parameter, alpha=min(1.0, strength))
+            schedule.step()
+
+
+def listwise(scores: Tensor, labels: Tensor) -> Tensor:
+    """−log of the probability that falls on true parents."""
+    true = torch.logsumexp(scores.masked_fill(~labels, -torch.inf), 1)
+    return (torch.logsumexp(scores, 1) - true).mean()

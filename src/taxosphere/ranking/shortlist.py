@@ -1,0 +1,132 @@
+"""The candidates worth a closer look, and the table of features the ranker reads for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from taxosphere.ranking.context import Context
+from taxosphere.ranking.features import Queries, Signs, signs
+
+Floats = NDArray[np.float32]
+Longs = NDArray[np.int64]
+
+LENGTH = 100
+FIRST_GUESS = "first guess"
+_CELLS = 1 << 21  # (query, candidate) pairs whose signs are held at once
+
+# The first guess only has to bring the true parent onto the list; the ranker learns the order.
+_GUESS = {
+    "sphere mean": 1.0,
+    "encoder": 0.5,
+    "encoder, names": 0.3,
+    "votes, sphere": 1.0,
+    "votes, full": 1.0,
+    "votes, name": 0.5,
+    "votes, text": 0.5,
+    "most similar child, full": 0.5,
+    "most similar child, sphere": 0.5,
+    "mentioned early": 0.3,
+    "name head below, share": 0.5,
+    "phrase words below, share": 0.5,
+    "phrase start below, share": 0.5,
+}
+_GUESS_IF_ANY = {"ends the first phrase": 0.4, "named as the head": 0.4, "named at the end": 0.3}
+_GUESS_STATIC = {"descendants": 0.05}
+
+# Signs on a scale of their own are also given relative to the query's best candidate, and as a rank.
+_RELATIVE = (
+    "sphere",
+    "sphere mean",
+    "sphere, children",
+    "encoder",
+    "encoder, names",
+    "encoder, descriptions",
+    "encoder, description to name",
+    "encoder, children",
+    "encoder, children's names",
+    "letters in common",
+    "words in common",
+    "words in common, children",
+    "most similar child, sphere",
+    "most similar child, full",
+    "most similar child, name",
+    "most similar child, text",
+    "votes, sphere",
+    "votes, full",
+    "votes, name",
+    "votes, text",
+    "votes, wide",
+    "text below, share",
+    "phrase words below, share",
+    "name words below, share",
+)
+
+
+@dataclass(frozen=True)
+class Shortlist:
+    """Features (q, k, f) of the candidates at ``positions`` (q, k), best guess first; ``guess`` is (q, n)."""
+
+    names: tuple[str, ...]
+    features: Floats
+    positions: Longs
+    guess: Floats
+
+
+def blocks(count: int, candidates: int) -> Iterator[slice]:
+    """Slices of queries whose signs fit into memory."""
+    step = int(np.clip(_CELLS // max(1, candidates), 1, 256))
+    return (slice(start, start + step) for start in range(0, count, step))
+
+
+def shortlist(
+    context: Context, queries: Queries, families: Sequence[str], *, exclude: Longs | None = None, length: int = LENGTH
+) -> Shortlist:
+    """Look at one block of queries; ``exclude`` names a position per query that is no candidate."""
+    found = signs(context, queries, families)
+    guess = first_guess(context, found, len(queries.readings))
+    if exclude is not None:
+        guess[np.arange(len(guess)), exclude] = -np.inf
+    k = min(length, guess.shape[1] - (exclude is not None))
+    best = np.argpartition(-guess, k - 1, axis=1)[:, :k]
+    order = np.argsort(-np.take_along_axis(guess, best, 1), axis=1, kind="stable")
+    positions = np.take_along_axis(best, order, 1)
+    columns = {name: np.take_along_axis(values, positions, 1) for name, values in found.items()}
+    columns[FIRST_GUESS] = np.take_along_axis(guess, positions, 1)
+    if "structure" in families:
+        columns |= {name: values[positions] for name, values in context.static.items()}
+    table = np.stack(list(columns.values()), axis=-1).astype(np.float32)
+    return Shortlist(tuple(columns), table, positions.astype(np.int64), guess)
+
+
+def first_guess(context: Context, found: Signs, count: int) -> Floats:
+    guess = np.zeros((count, len(context.taxonomy)), np.float32)
+    for name, weight in _GUESS.items():
+        if name in found:
+            guess += weight * found[name]
+    for name, weight in _GUESS_IF_ANY.items():
+        if name in found:
+            guess += weight * (found[name] > 0)
+    for name, weight in _GUESS_STATIC.items():
+        guess += weight * context.static[name]
+    return guess
+
+
+def derived(names: Sequence[str], table: Floats, present: NDArray[np.bool_] | None = None) -> tuple[list[str], Floats]:
+    """The table with the relative columns added; ``present`` masks candidates that are to be treated as absent."""
+    columns = [names.index(name) for name in _RELATIVE if name in names]
+    own = table[..., columns]
+    if present is not None:
+        own = np.where(present[..., None], own, -np.inf)
+    gap = np.maximum(own - own.max(axis=1, keepdims=True), -1e3)
+    rank = np.argsort(np.argsort(-own, axis=1, kind="stable"), axis=1, kind="stable")
+    labels = [*names, *(f"{names[c]}, to the best" for c in columns), *(f"{names[c]}, rank" for c in columns)]
+    return labels, np.concatenate([table, gap, -np.log1p(rank).astype(np.float32)], axis=-1)
+
+
+def origin(label: str) -> str:
+    """The sign a derived column comes from."""
+    return label.removesuffix(", to the best").removesuffix(", rank")

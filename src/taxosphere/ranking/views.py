@@ -1,0 +1,38 @@
+"""Three looks at a concept's text: all of it, the name alone, the description alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+
+import numpy as np
+from numpy.typing import NDArray
+
+from taxosphere.encoders.text import TextEncoder
+from taxosphere.taxonomy import Concept
+
+Floats = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Views:
+    """Unit vectors, one row per concept; a concept without a description has its name's in that place."""
+
+    full: Floats
+    name: Floats
+    description: Floats
+
+    def take(self, rows: NDArray[np.integer]) -> Views:
+        return Views(self.full[rows], self.name[rows], self.description[rows])
+
+    def to_arrays(self) -> dict[str, Floats]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+def encode_views(encoder: TextEncoder, concepts: Sequence[Concept]) -> Views:
+    """All texts go to the encoder in one call, so that each distinct one is encoded once."""
+    full = [concept.text for concept in concepts]
+    names = [concept.name for concept in concepts]
+    descriptions = [concept.description or concept.name for concept in concepts]
+    vectors = encoder.encode([*full, *names, *descriptions])
+    return Views(*np.split(vectors, 3))
