@@ -68,9 +68,9 @@ class TransformerEncoder:
 
         distinct = list(dict.fromkeys(texts))
         vectors = np.zeros((len(distinct), self.dim), np.float32)
+        tokens = self.tokenize(distinct)
         done = 0
-        with torch.inference_mode():
-            tokens = self.tokenize(distinct)
+        with torch.no_grad():  # inference mode would mark weights loaded in it as unfit for fine-tuning
             for rows in batches_by_length(tokens):
                 vectors[rows] = self.embed([tokens[row] for row in rows]).numpy()
                 done += len(rows)

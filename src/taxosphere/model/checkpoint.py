@@ -11,15 +11,14 @@ import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
 
-import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from taxosphere import atomic
 from taxosphere.errors import InputError
+from taxosphere.model.riemannian import RiemannianAdam
 
 FORMAT = "1"
 
@@ -39,7 +38,7 @@ class State:
     """A training after ``len(history)`` epochs; ``best`` holds the weights of the best of them."""
 
     modules: dict[str, nn.Module]
-    optimiser: torch.optim.Optimizer
+    optimiser: RiemannianAdam
     history: list[Epoch] = field(default_factory=list)
     best: dict[str, Tensor] = field(default_factory=dict)
 
@@ -85,7 +84,7 @@ class Checkpoint:
         state.load_weights(_under("weights.", tensors))
         state.best = _under("best.", tensors)
         state.history = [Epoch(**entry) for entry in json.loads(notes["history"])]
-        _load_moments(state.optimiser, _under("optimiser.", tensors))
+        state.optimiser.load_state(_under("optimiser.", tensors))
 
     def save(self, state: State, run: str, *, last: bool) -> None:
         now = time.monotonic()
@@ -94,7 +93,7 @@ class Checkpoint:
         tensors = {
             **{f"weights.{key}": value for key, value in state.weights().items()},
             **{f"best.{key}": value for key, value in state.best.items()},
-            **{f"optimiser.{key}": value for key, value in _moments(state.optimiser).items()},
+            **{f"optimiser.{key}": value for key, value in state.optimiser.state().items()},
         }
         notes = {"format": FORMAT, "run": run, "history": json.dumps([asdict(entry) for entry in state.history])}
         with atomic.file(self.path) as temporary:
@@ -112,16 +111,3 @@ def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
 
 def _under(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
     return {key.removeprefix(prefix): value for key, value in tensors.items() if key.startswith(prefix)}
-
-
-def _moments(optimiser: torch.optim.Optimizer) -> dict[str, Tensor]:
-    states: dict[int, dict[str, Any]] = optimiser.state_dict()["state"]
-    return {f"{number}.{name}": value for number, entry in states.items() for name, value in entry.items()}
-
-
-def _load_moments(optimiser: torch.optim.Optimizer, moments: Mapping[str, Tensor]) -> None:
-    states: dict[int, dict[str, Tensor]] = {}
-    for key, value in moments.items():
-        number, name = key.split(".")
-        states.setdefault(int(number), {})[name] = value
-    optimiser.load_state_dict({"state": states, "param_groups": optimiser.state_dict()["param_groups"]})

@@ -7,78 +7,115 @@ row, so it needs no transport), w⁺ = exp_w(−η m̂ / (√v̂ + ε)); m is th
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
-from typing import Any, overload
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor, nn
-from torch.optim import Optimizer
 
 from taxosphere.model.layers import SphereParameter
 from taxosphere.sphere import maps
 
+_FIRST, _SECOND = 0.9, 0.999  # β₁, β₂
+_EPSILON = 1e-8
 
-class RiemannianAdam(Optimizer):
-    """Groups may carry their own ``lr``; ``SphereParameter`` tensors move on the sphere, others in flat space."""
 
-    def __init__(
-        self,
-        params: Iterable[nn.Parameter] | Iterable[dict[str, Any]],
-        lr: float = 1e-3,
-        betas: tuple[float, float] = (0.9, 0.999),
-        eps: float = 1e-8,
-    ) -> None:
-        super().__init__(params, {"lr": lr, "betas": betas, "eps": eps})
+@dataclass
+class Group:
+    """Parameters that share a learning rate."""
 
-    @overload
-    def step(self, closure: None = None) -> None: ...
+    parameters: list[nn.Parameter]
+    rate: float
 
-    @overload
-    def step(self, closure: Callable[[], float]) -> float: ...
+
+@dataclass
+class Moments:
+    mean: Tensor
+    square: Tensor
+    steps: int = 0
+
+
+@dataclass
+class RiemannianAdam:
+    """``SphereParameter`` tensors move on the sphere, others in flat space.
+
+    Not a ``torch.optim.Optimizer``: making one of those imports the compiler, which takes longer than training the head
+    on a small seed.
+    """
+
+    groups: list[Group]
+    betas: tuple[float, float] = (_FIRST, _SECOND)
+    moments: dict[int, Moments] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for number, parameter in enumerate(self.parameters()):
+            like = parameter[..., :1] if isinstance(parameter, SphereParameter) else parameter
+            self.moments[number] = Moments(torch.zeros_like(parameter), torch.zeros_like(like))
+
+    def parameters(self) -> list[nn.Parameter]:
+        return [parameter for group in self.groups for parameter in group.parameters]
+
+    def zero_grad(self) -> None:
+        for parameter in self.parameters():
+            parameter.grad = None
 
     @torch.no_grad()
-    def step(self, closure: Callable[[], float] | None = None) -> float | None:
-        if closure is not None:
-            raise ValueError("RiemannianAdam takes no closure")
-        for group in self.param_groups:
-            for parameter in group["params"]:
-                if parameter.grad is None:
-                    continue
-                state = self.state[parameter]
-                if not state:
-                    spherical = isinstance(parameter, SphereParameter)
-                    state["step"] = torch.zeros(())
-                    state["mean"] = torch.zeros_like(parameter)
-                    state["square"] = torch.zeros_like(parameter[..., :1] if spherical else parameter)
-                move = _spherical_step if isinstance(parameter, SphereParameter) else _flat_step
-                move(parameter, parameter.grad, state, group)
-        return None
+    def step(self, share: float = 1.0) -> None:
+        """One step at ``share`` of the groups' rates."""
+        number = 0
+        for group in self.groups:
+            for parameter in group.parameters:
+                if parameter.grad is not None:
+                    move = _spherical_step if isinstance(parameter, SphereParameter) else _flat_step
+                    move(parameter, parameter.grad, self.moments[number], group.rate * share, self.betas)
+                number += 1
+
+    def state(self) -> dict[str, Tensor]:
+        return {
+            f"{number}.{name}": value
+            for number, entry in self.moments.items()
+            for name, value in (("mean", entry.mean), ("square", entry.square), ("steps", torch.tensor(entry.steps)))
+        }
+
+    def load_state(self, state: Mapping[str, Tensor]) -> None:
+        for number, entry in self.moments.items():
+            entry.mean.copy_(state[f"{number}.mean"])
+            entry.square.copy_(state[f"{number}.square"])
+            entry.steps = int(state[f"{number}.steps"])
 
 
-def _spherical_step(w: Tensor, grad: Tensor, state: dict[str, Tensor], group: dict[str, Any]) -> None:
+@torch.no_grad()
+def clip(parameters: Iterable[nn.Parameter], most: float) -> None:
+    """Scale all gradients down together so that their common length is at most ``most``."""
+    gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
+    if not gradients:
+        return
+    length = torch.stack([torch.linalg.vector_norm(gradient) for gradient in gradients]).norm().item()
+    if length > most:
+        for gradient in gradients:
+            gradient.mul_(most / length)
+
+
+def _spherical_step(w: Tensor, grad: Tensor, moments: Moments, rate: float, betas: tuple[float, float]) -> None:
     gradient = maps.project_tangent(w, grad)
-    mean, scale = _moments(gradient, gradient.square().sum(-1, keepdim=True), state, group)
-    velocity = mean * scale
-    moved = maps.expmap(w, velocity)
+    factor = _update(moments, gradient, gradient.square().sum(-1, keepdim=True), rate, betas)
+    moved = maps.expmap(w, moments.mean * factor)
     # The exponential map stays on the sphere to rounding only; 1,000 roundings would add up.
     moved /= torch.linalg.vector_norm(moved, dim=-1, keepdim=True)
-    state["mean"].copy_(maps.transport(w, moved, state["mean"]))
+    moments.mean = maps.transport(w, moved, moments.mean)
     w.copy_(moved)
 
 
-def _flat_step(w: Tensor, grad: Tensor, state: dict[str, Tensor], group: dict[str, Any]) -> None:
-    mean, scale = _moments(grad, grad.square(), state, group)
-    w.addcmul_(mean, scale)
+def _flat_step(w: Tensor, grad: Tensor, moments: Moments, rate: float, betas: tuple[float, float]) -> None:
+    factor = _update(moments, grad, grad.square(), rate, betas)
+    w.addcmul_(moments.mean, factor)
 
 
-def _moments(
-    gradient: Tensor, square: Tensor, state: dict[str, Tensor], group: dict[str, Any]
-) -> tuple[Tensor, Tensor]:
-    """The mean and the factor −η / ((1−β₁ᵗ)(√v̂ + ε)) that makes a step of it."""
-    first, second = group["betas"]
-    state["step"] += 1
-    count = state["step"].item()
-    mean = state["mean"].lerp_(gradient, 1 - first)
-    variance = state["square"].lerp_(square, 1 - second)
-    deviation = variance.sqrt().div_(math.sqrt(1 - second**count)).add_(group["eps"])
-    return mean, deviation.reciprocal_().mul_(-group["lr"] / (1 - first**count))
+def _update(moments: Moments, gradient: Tensor, square: Tensor, rate: float, betas: tuple[float, float]) -> Tensor:
+    """Take a gradient in and return −η / ((1−β₁ᵗ)(√v̂ + ε)), the factor that makes a step of the mean."""
+    first, second = betas
+    moments.steps += 1
+    moments.mean.lerp_(gradient, 1 - first)
+    moments.square.lerp_(square, 1 - second)
+    deviation = moments.square.sqrt().div_(math.sqrt(1 - second**moments.steps)).add_(_EPSILON)
+    return deviation.reciprocal_().mul_(-rate / (1 - first**moments.steps))

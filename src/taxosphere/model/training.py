@@ -18,7 +18,7 @@ from taxosphere.model.checkpoint import Checkpoint, Epoch, State
 from taxosphere.model.config import PolarisConfig
 from taxosphere.model.negatives import Lineage
 from taxosphere.model.network import SphereNetwork
-from taxosphere.model.riemannian import RiemannianAdam
+from taxosphere.model.riemannian import Group, RiemannianAdam, clip
 from taxosphere.model.sources import Frozen, Source, Tuned
 from taxosphere.model.validation import Validation, mean_reciprocal_rank
 from taxosphere.taxonomy import Taxonomy
@@ -51,14 +51,9 @@ def train_head(
 ) -> TrainedHead:
     """Train the sphere network on fixed encoder vectors, one row per concept of the seed."""
     network = new_network(vectors.shape[1], config, random_state)
-    queries = None
-    if validation is not None:
-        assert validation.vectors is not None
-        queries = Frozen(validation.vectors, network)
-    run = fingerprint(seed, config, random_state, epochs, vectors)
-    source = Frozen(vectors, network)
-    history = train(network, source, seed, config, random_state, queries, validation, epochs, checkpoint, progress, run)
-    return TrainedHead(network.eval(), history)
+    run = Run(seed, config, random_state, epochs or config.training.epochs, checkpoint, progress)
+    queries = None if validation is None else Frozen(validation.require_vectors(), network)
+    return train(run, network, Frozen(vectors, network), vectors, queries, validation)
 
 
 def fine_tune(
@@ -75,85 +70,81 @@ def fine_tune(
     progress: Progress | None = None,
 ) -> TrainedHead:
     """Train network and encoder together; the encoder's weights change in place. ``start`` is a head to begin from."""
-    network = new_network(encoder.dim, config, random_state) if start is None else start
+    network = new_network(encoder.dim, config, random_state) if start is None else start.train()
+    run = Run(seed, config, random_state, epochs or config.training.epochs, checkpoint, progress)
     bf16 = config.training.bf16
-    queries = None
-    if validation is not None:
-        assert validation.texts is not None
-        queries = Tuned(encoder, validation.texts, network, bf16=bf16)
-    source = Tuned(encoder, texts, network, bf16=bf16)
-    first = torch.cat([p.detach().flatten()[:64] for p in encoder.model.parameters()])
-    run = fingerprint(seed, config, random_state, epochs, first)
-    history = train(network, source, seed, config, random_state, queries, validation, epochs, checkpoint, progress, run)
-    return TrainedHead(network.eval(), history)
+    queries = None if validation is None else Tuned(encoder, validation.require_texts(), network, bf16=bf16)
+    weights = torch.cat([parameter.detach().flatten()[:64] for parameter in encoder.model.parameters()])
+    return train(run, network, Tuned(encoder, texts, network, bf16=bf16), weights, queries, validation)
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a training is given besides the parts it trains."""
+
+    seed: Taxonomy
+    config: PolarisConfig
+    random_state: int
+    epochs: int
+    checkpoint: Checkpoint | None
+    progress: Progress | None
 
 
 def train(
+    run: Run,
     network: SphereNetwork,
     source: Source,
-    seed: Taxonomy,
-    config: PolarisConfig,
-    random_state: int,
+    beginning: Tensor,
     queries: Source | None,
     validation: Validation | None,
-    epochs: int | None,
-    checkpoint: Checkpoint | None,
-    progress: Progress | None,
-    run: str,
-) -> tuple[Epoch, ...]:
-    settings = config.training
-    epochs = settings.epochs if epochs is None else epochs
+) -> TrainedHead:
+    seed, config, settings = run.seed, run.config, run.config.training
     if len(seed.edge_array) == 0:
-        return ()
-    lineage = Lineage(seed)
+        return TrainedHead(network.eval(), ())
     optimiser = make_optimiser(network, source, config)
     state = State(modules_of(network, source), optimiser)
-    if checkpoint is not None:
-        checkpoint.load(state, run)
-    pairs = math.ceil(len(seed.edge_array) / settings.batch)
-    steps = math.ceil(pairs / settings.accumulation)
-    peaks = [group["lr"] for group in optimiser.param_groups]
+    name = fingerprint(run, beginning)
+    if run.checkpoint is not None:
+        run.checkpoint.load(state, name)
+    lineage = Lineage(seed)
+    steps = math.ceil(math.ceil(len(seed.edge_array) / settings.batch) / settings.accumulation)
 
-    while len(state.history) < epochs and not stopped(state.history, settings.patience):
+    while not finished(state.history, run.epochs, settings.patience):
         began = time.perf_counter()
         number = len(state.history)
-        rng = np.random.default_rng([random_state, number])
+        rng = np.random.default_rng([run.random_state, number])
         sums: dict[str, float] = {}
         for step, group in enumerate(batches.epoch(seed, lineage, settings, rng)):
-            share = rate(number * steps + step, epochs * steps, settings.warmup, settings.decay)
-            for peak, parameters in zip(peaks, optimiser.param_groups, strict=True):
-                parameters["lr"] = peak * share
-            size = sum(len(batch.child) for batch in group)
+            pairs = sum(len(batch.child) for batch in group)
             optimiser.zero_grad()
             source.open(distinct(group))
             for batch in group:
                 embedding = network.from_lifted(source.lifted(batch.concepts))
                 found = objectives.terms(embedding, batch, config.loss)
-                loss = objectives.total(found, config.loss)
                 # A batch weighs by its pairs, so a short last one counts for what it holds.
-                torch.autograd.backward(loss * (len(batch.child) / size))
-                for name, value in found.items():
-                    sums[name] = sums.get(name, 0.0) + value.item() * len(batch.child)
+                weight = len(batch.child) / pairs
+                torch.autograd.backward(objectives.total(found, config.loss) * weight)
+                for term, value in found.items():
+                    sums[term] = sums.get(term, 0.0) + value.item() * len(batch.child)
             source.close()
-            nn.utils.clip_grad_norm_([*network.parameters(), *source.parameters()], settings.clip)
-            optimiser.step()
+            clip(optimiser.parameters(), settings.clip)
+            optimiser.step(rate(number * steps + step, run.epochs * steps, settings.warmup, settings.decay))
 
         mrr = None
         if validation is not None and queries is not None:
             mrr = mean_reciprocal_rank(network, source, queries, validation.gold)
-        terms = {name: value / len(seed.edge_array) for name, value in sums.items()}
+        terms = {term: value / len(seed.edge_array) for term, value in sums.items()}
         state.history.append(Epoch(number + 1, terms, mrr, time.perf_counter() - began))
         if mrr is not None and best_epoch(state.history) == number + 1:
             state.keep_best()
-        if checkpoint is not None:
-            done = len(state.history) == epochs or stopped(state.history, settings.patience)
-            checkpoint.save(state, run, last=done)
-        if progress is not None:
-            progress(state.history[-1], epochs)
+        if run.checkpoint is not None:
+            run.checkpoint.save(state, name, last=finished(state.history, run.epochs, settings.patience))
+        if run.progress is not None:
+            run.progress(state.history[-1], run.epochs)
 
     if state.best:
         state.load_weights(state.best)
-    return tuple(state.history)
+    return TrainedHead(network.eval(), tuple(state.history))
 
 
 def new_network(input_dim: int, config: PolarisConfig, random_state: int) -> SphereNetwork:
@@ -162,10 +153,8 @@ def new_network(input_dim: int, config: PolarisConfig, random_state: int) -> Sph
 
 
 def make_optimiser(network: SphereNetwork, source: Source, config: PolarisConfig) -> RiemannianAdam:
-    groups = [{"params": list(network.parameters()), "lr": config.training.learning_rate}]
-    if source.parameters():
-        groups.append({"params": source.parameters(), "lr": config.training.encoder_learning_rate})
-    return RiemannianAdam(groups)
+    head = Group(list(network.parameters()), config.training.learning_rate)
+    return RiemannianAdam([head, Group(source.parameters(), config.training.encoder_learning_rate)])
 
 
 def modules_of(network: SphereNetwork, source: Source) -> dict[str, nn.Module]:
@@ -192,15 +181,18 @@ def best_epoch(history: Sequence[Epoch]) -> int:
     return max(scored, key=lambda entry: (entry.mrr or 0.0, -entry.number)).number
 
 
-def stopped(history: Sequence[Epoch], patience: int) -> bool:
+def finished(history: Sequence[Epoch], epochs: int, patience: int) -> bool:
+    """All epochs are done, or none of the last ``patience`` answered the validation queries better."""
+    if len(history) >= epochs:
+        return True
     return bool(history) and history[-1].mrr is not None and len(history) - best_epoch(history) >= patience
 
 
-def fingerprint(seed: Taxonomy, config: PolarisConfig, random_state: int, epochs: int | None, start: Tensor) -> str:
+def fingerprint(run: Run, beginning: Tensor) -> str:
     """Settings and data of a training, so that a checkpoint cannot continue another one."""
     digest = hashlib.blake2b(digest_size=16)
-    digest.update(config.model_dump_json(include={"network", "loss", "training"}).encode())
-    digest.update(f"{random_state} {epochs} {len(seed)}".encode())
-    digest.update(seed.edge_array.tobytes())
-    digest.update(start.detach().contiguous().numpy().tobytes())
+    digest.update(run.config.model_dump_json(include={"network", "loss", "training"}).encode())
+    digest.update(f"{run.random_state} {run.epochs} {len(run.seed)}".encode())
+    digest.update(run.seed.edge_array.tobytes())
+    digest.update(beginning.detach().contiguous().numpy().tobytes())
     return digest.hexdigest()

@@ -25,6 +25,16 @@ class Validation:
     vectors: Tensor | None = None
     texts: tuple[str, ...] | None = None
 
+    def require_vectors(self) -> Tensor:
+        if self.vectors is None:
+            raise ValueError("validation with a frozen encoder needs the vectors of the queries")
+        return self.vectors
+
+    def require_texts(self) -> tuple[str, ...]:
+        if self.texts is None:
+            raise ValueError("validation while fine-tuning needs the texts of the queries")
+        return self.texts
+
 
 def mean_reciprocal_rank(network: SphereNetwork, seed: Source, queries: Source, gold: tuple[Longs, ...]) -> float:
     """By cosine among all concepts of the seed, best-ranked gold parent, ties at their mean rank."""

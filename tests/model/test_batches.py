@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from taxosphere import Taxonomy
+from taxosphere.model.batches import epoch, make
+from taxosphere.model.config import TrainingConfig
+from taxosphere.model.negatives import NONE, Lineage
+
+
+def test_one_batch_by_hand(animals: Taxonomy) -> None:
+    at = animals.position
+    edges = np.array([(at("bird"), at("duck")), (at("animal"), at("dog"))])
+    negatives = np.array([(at("dog"), at("mineral")), (at("sparrow"), NONE)])
+    batch = make(Lineage(animals), edges, negatives)
+    names = [animals.ids[i] for i in batch.concepts]
+    assert sorted(names) == ["animal", "bird", "dog", "duck", "mineral", "sparrow"]
+    assert [names[i] for i in batch.child] == ["duck", "dog"]
+    assert [names[i] for i in batch.parent] == ["bird", "animal"]
+    assert [names[i] for i in batch.negative[0]] == ["dog", "mineral"]
+    assert batch.negative[1, 1] == NONE
+    hidden = [{names[i] for i in row.nonzero()[:, 0].tolist()} for row in batch.forbidden]
+    # duck: itself and its ancestor; its other parent is not in the batch; bird is the answer.
+    assert hidden == [{"duck", "animal"}, {"dog"}]
+
+
+@pytest.mark.parametrize("accumulation", [1, 3])
+def test_an_epoch_holds_every_edge_once(grove: tuple[Taxonomy, object], accumulation: int) -> None:
+    seed = grove[0]
+    settings = TrainingConfig(batch=10, accumulation=accumulation, negatives=3)
+    graph = nx.DiGraph(seed.edge_array.tolist())
+    groups = list(epoch(seed, Lineage(seed), settings, np.random.default_rng(0)))
+    assert [len(group) for group in groups[:-1]] == [accumulation] * (len(groups) - 1)
+    seen = []
+    for batch in (batch for group in groups for batch in group):
+        assert len(set(batch.concepts.tolist())) == len(batch.concepts)
+        for row in range(len(batch.child)):
+            child, parent = (int(batch.concepts[x[row]]) for x in (batch.child, batch.parent))
+            seen.append((parent, child))
+            masked = {int(batch.concepts[i]) for i in batch.forbidden[row].nonzero()[:, 0]}
+            assert masked == (((nx.ancestors(graph, child) | {child}) & set(batch.concepts.tolist())) - {parent})
+    assert sorted(seen) == sorted(map(tuple, seed.edge_array.tolist()))
+
+
+def test_epochs_differ_and_repeat_with_their_generator(grove: tuple[Taxonomy, object]) -> None:
+    seed, lineage, settings = grove[0], Lineage(grove[0]), TrainingConfig(negatives=4)
+
+    def first(number: int) -> np.ndarray:
+        return next(epoch(seed, lineage, settings, np.random.default_rng(number)))[0].concepts
+
+    np.testing.assert_array_equal(first(0), first(0))
+    assert not np.array_equal(first(0), first(1))
+
+
+def test_without_negatives_the_batch_is_its_pairs(grove: tuple[Taxonomy, object]) -> None:
+    seed = grove[0]
+    (batch,) = next(epoch(seed, Lineage(seed), TrainingConfig(batch=5, negatives=0), np.random.default_rng(0)))
+    assert batch.negative.shape == (5, 0)
+    assert set(batch.child.tolist()) | set(batch.parent.tolist()) == set(range(len(batch.concepts)))

@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from taxosphere.model import validation
+from taxosphere.model.config import NetworkConfig
+from taxosphere.model.network import SphereNetwork
+from taxosphere.model.sources import Frozen
+
+
+def brute_force(scores: np.ndarray, gold: list[int]) -> float:
+    best = max(scores[g] for g in gold)
+    return 1 + (scores > best).sum() + ((scores == best).sum() - 1) / 2
+
+
+@pytest.mark.parametrize("cells", [1 << 24, 30])
+def test_ranks_agree_with_counting(monkeypatch: pytest.MonkeyPatch, cells: int) -> None:
+    monkeypatch.setattr(validation, "_CELLS", cells)
+    rng = np.random.default_rng(0)
+    # Small whole numbers: many ties, no rounding.
+    asked = rng.integers(-2, 3, size=(17, 3)).astype(np.float32)
+    candidates = rng.integers(-2, 3, size=(12, 3)).astype(np.float32)
+    gold = tuple(rng.choice(12, size=rng.integers(1, 4), replace=False) for _ in range(17))
+    found = validation.ranks(torch.from_numpy(asked), torch.from_numpy(candidates), gold)
+    expected = [brute_force(row, g.tolist()) for row, g in zip(asked @ candidates.T, gold, strict=True)]
+    np.testing.assert_array_equal(found.numpy(), expected)
+
+
+def test_a_query_equal_to_its_parent_ranks_first() -> None:
+    network = SphereNetwork(4, NetworkConfig(dim=3, hidden=3), generator=torch.Generator().manual_seed(0))
+    vectors = torch.randn(9, 4, generator=torch.Generator().manual_seed(1))
+    gold = tuple(np.array([i]) for i in range(9))
+    found = validation.mean_reciprocal_rank(network, Frozen(vectors, network), Frozen(vectors, network), gold)
+    assert found == 1.0
