@@ -107,6 +107,14 @@ def load(path: str | PathLike[str]) -> Artifact:
     return Artifact(manifest, tensors, Taxonomy.read(folder / SEED))
 
 
+def holds(path: Path, config: Mapping[str, Any], taxonomy: Taxonomy) -> bool:
+    """Is there a whole model of this taxonomy with these settings?"""
+    if not (path / MANIFEST).is_file():
+        return False
+    manifest = read_manifest(path)
+    return manifest.get("config") == config and manifest.get("seed_hash") == seed_hash(taxonomy)
+
+
 def read_manifest(folder: Path) -> dict[str, Any]:
     file = folder / MANIFEST
     if not file.is_file():

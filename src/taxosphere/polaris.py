@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from taxosphere import artifact
 from taxosphere.encoders import text
 from taxosphere.encoders.text import TextEncoder
-from taxosphere.errors import TaxosphereError
+from taxosphere.errors import InputError, TaxosphereError
 from taxosphere.model.checkpoint import Epoch
 from taxosphere.model.config import PolarisConfig
 from taxosphere.model.network import SphereNetwork
@@ -79,9 +79,14 @@ class Polaris:
         random_state: int | None = None,
         checkpoints: Path | None = None,
         resume: bool = False,
+        start: Polaris | None = None,
         progress: Progress | None = None,
     ) -> Self:
-        """Learn from a taxonomy. ``checkpoints`` is a folder to go on from after a kill, when ``resume`` says so."""
+        """Learn from a taxonomy.
+
+        ``checkpoints`` is a folder to go on from after a kill, when ``resume`` says so; ``start`` is an earlier model
+        whose sphere to begin from.
+        """
         config = self.config or auto(taxonomy)
         state = config.seed if random_state is None else random_state
         taxonomy.refuse_cycles()
@@ -94,6 +99,7 @@ class Polaris:
             taxonomy,
             config,
             random_state=state,
+            start=None if start is None else start.network_for(config),
             checkpoints=checkpoints,
             resume=resume,
             progress=lambda epoch, total: report(epoch.number, total, _told(epoch)),
@@ -121,6 +127,12 @@ class Polaris:
     def history(self) -> tuple[Epoch, ...]:
         """Losses and validation MRR of the sphere, epoch by epoch."""
         return self._state.history
+
+    def network_for(self, config: PolarisConfig) -> SphereNetwork:
+        """The sphere network, for a model with the same kind of one."""
+        if self.config is None or self.config.network != config.network or self.config.encoder != config.encoder:
+            raise InputError("the model to begin from has another encoder or network; use its settings")
+        return self._state.network
 
     @property
     def _state(self) -> Fitted:

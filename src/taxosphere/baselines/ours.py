@@ -33,13 +33,14 @@ class Configured:
     the column whose data set is nearest in size, or 'paper' for that column with every formula as printed."""
 
     preset: ClassVar[str] = "auto"
+    changes: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, settings: Mapping[str, Any] | None = None) -> None:
         wanted = dict(settings or {})
         self._preset = str(wanted.pop("preset", self.preset))
         if self._preset not in PRESETS:
             raise InputError(f"there is no preset '{self._preset}'; known: {', '.join(PRESETS)}")
-        self._changes = [f"{key}={value}" for key, value in wanted.items()]
+        self._changes = [*self.changes, *(f"{key}={value}" for key, value in wanted.items())]
         PolarisConfig().with_overrides(self._changes)  # a misspelt setting is better refused before any work
         self.config: PolarisConfig | None = None
 
@@ -54,7 +55,9 @@ class Configured:
 
 
 class Cosine(Configured):
-    """The hybrid gate orders accepted candidates before the others and loses none."""
+    """The hybrid gate orders accepted candidates before the others and loses none; the losses teach the cosine."""
+
+    changes: ClassVar[tuple[str, ...]] = ("loss.logit=cosine",)
 
     def fit(self, seed: Taxonomy, *, encoder: TextEncoder, random_state: int) -> Self:
         """Find epochs and γ with some leaves of the seed hidden, then train that long on all of it."""

@@ -43,17 +43,19 @@ def fit(
         read, dropped = break_cycles(read)
         for problem in dropped:
             output.say(f"dropped {problem.where}: {problem.text}")
-    settings = PolarisConfig.read(config) if config is not None else presets.get(preset, read)
+    settings = PolarisConfig.read(config) if config is not None else presets.preset(preset, read)
     changes = [*set_]
     changes += [f'encoder.name="{encoder}"'] if encoder is not None else []
     changes += ["training.fine_tune=true"] if fine_tune else []
     changes += [f"seed={seed}"] if seed is not None else []
     settings = settings.with_overrides(changes)
 
-    if resume and artifact.is_finished(model, settings.model_dump(mode="json"), read):
+    if resume and artifact.holds(model, settings.model_dump(mode="json"), read):
         output.say(f"{model} is finished already: same taxonomy, same settings")
         return
     previous = Polaris.load(start) if start is not None else None
+    if previous is not None and previous.config is not None and config is None and preset == "auto":
+        settings = previous.config.with_overrides(changes)
     with steps() as report:
         fitted = Polaris(settings).fit(
             read, checkpoints=checkpoint_folder(model), resume=resume, start=previous, progress=report

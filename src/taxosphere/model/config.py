@@ -68,6 +68,9 @@ class LossConfig(Section):
     geometric: Weight = 0.0
     probabilistic: Weight = 0.0
     svgd: Weight = 0.0
+    # What the listwise softmax compares: cosines over a temperature, or how probable the child's point is under each
+    # candidate's von Mises–Fisher distribution, so that a concept is found as a child by z and as a parent by (μ, κ).
+    logit: Literal["vmf", "cosine"] = "vmf"
     temperature: PositiveFloat = 0.05
     welsch: Literal["plain", "log"] = "plain"
     welsch_c: PositiveFloat = 0.4
@@ -79,6 +82,11 @@ class LossConfig(Section):
     anchor: Literal["learned", "self"] = "learned"
     kappa_repel: Weight = 2.0
     kappa_align: Weight = 1.0
+
+    @property
+    def comparison(self) -> Literal["vmf", "cosine"]:
+        """How a query is compared with candidates; the triplet losses teach cosines."""
+        return self.logit if self.listwise else "cosine"
 
     @model_validator(mode="after")
     def _something_to_learn(self) -> LossConfig:
@@ -101,6 +109,8 @@ class TrainingConfig(Section):
     encoder_learning_rate: PositiveFloat = 9e-5
     fine_tune: bool = False
     bf16: bool = False
+    # Length of the noise added to the unit vectors of each step, so that small seeds are not learned by heart.
+    noise: Weight = 0.6
     warmup: Share = 0.05
     decay: bool = True
     clip: PositiveFloat = 5.0

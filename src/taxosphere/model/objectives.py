@@ -17,7 +17,7 @@ def terms(embedding: Embedding, batch: Batch, config: LossConfig) -> dict[str, T
     """Every term whose weight is above zero, unweighted; a mean over pairs, triplets or particles."""
     found = {}
     if config.listwise:
-        found["listwise"] = listwise(embedding.z, batch, config.temperature)
+        found["listwise"] = listwise(embedding, batch, config)
     if config.geometric:
         found["geometric"] = geometric(embedding.z, batch, config)
     if config.probabilistic:
@@ -33,10 +33,18 @@ def total(found: dict[str, Tensor], config: LossConfig) -> Tensor:
     return torch.stack(weighted).sum()
 
 
-def listwise(z: Tensor, batch: Batch, temperature: float) -> Tensor:
+def listwise(embedding: Embedding, batch: Batch, config: LossConfig) -> Tensor:
     """Softmax over all distinct concepts of the batch: −log p(parent | child), the child's other ancestors left out."""
-    logits = z.index_select(0, batch.child) @ z.T / temperature  # (b, p)
+    logits = affinity(embedding.z.index_select(0, batch.child), embedding, config)  # (b, p)
     return F.cross_entropy(logits.masked_fill(batch.forbidden, -torch.inf), batch.parent)
+
+
+def affinity(child: Tensor, candidates: Embedding, config: LossConfig) -> Tensor:
+    """(b, p): cosine / τ, or the log density κ μ·z + log C_d(κ) of the child's point under each candidate."""
+    if config.comparison == "cosine":
+        return child @ candidates.z.T / config.temperature
+    pull = candidates.mu * candidates.kappa.unsqueeze(1)
+    return child @ pull.T + vmf.log_normalizer(child.shape[1], candidates.kappa)
 
 
 def geometric(z: Tensor, batch: Batch, config: LossConfig) -> Tensor:

@@ -64,6 +64,7 @@ def paper(name: str) -> PolarisConfig:
             "loss.bessel=paper",
             "loss.svgd_variant=paper",
             "training.decay=false",
+            "training.noise=0",
             "orbit.gate=hard",
         )
     )

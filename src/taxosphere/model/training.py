@@ -44,13 +44,16 @@ def train_head(
     config: PolarisConfig,
     *,
     random_state: int,
+    start: SphereNetwork | None = None,
     validation: Validation | None = None,
     epochs: int | None = None,
     checkpoint: Checkpoint | None = None,
     progress: Progress | None = None,
 ) -> TrainedHead:
-    """Train the sphere network on fixed encoder vectors, one row per concept of the seed."""
+    """Train the sphere network on fixed encoder vectors, one row per concept of the seed, perhaps from a ``start``."""
     network = new_network(vectors.shape[1], config, random_state)
+    if start is not None:
+        network.load_state_dict(start.state_dict())
     run = Run(seed, config, random_state, epochs or config.training.epochs, checkpoint, progress)
     queries = None if validation is None else Frozen(validation.require_vectors(), network)
     return train(run, network, Frozen(vectors, network), vectors, queries, validation)
@@ -119,7 +122,7 @@ def train(
             optimiser.zero_grad()
             source.open(distinct(group))
             for batch in group:
-                embedding = network.from_lifted(source.lifted(batch.concepts))
+                embedding = network.from_lifted(blurred(source.lifted(batch.concepts), settings.noise, rng))
                 found = objectives.terms(embedding, batch, config.loss)
                 # A batch weighs by its pairs, so a short last one counts for what it holds.
                 weight = len(batch.child) / pairs
@@ -132,7 +135,7 @@ def train(
 
         mrr = None
         if validation is not None and queries is not None:
-            mrr = mean_reciprocal_rank(network, source, queries, validation.gold)
+            mrr = mean_reciprocal_rank(network, source, queries, validation.gold, config.loss)
         terms = {term: value / len(seed.edge_array) for term, value in sums.items()}
         state.history.append(Epoch(number + 1, terms, mrr, time.perf_counter() - began))
         if mrr is not None and best_epoch(state.history) == number + 1:
@@ -163,6 +166,14 @@ def modules_of(network: SphereNetwork, source: Source) -> dict[str, nn.Module]:
 
 def distinct(group: Sequence[batches.Batch]) -> batches.Longs:
     return np.unique(np.concatenate([batch.concepts for batch in group]), return_counts=True)[0]
+
+
+def blurred(points: Tensor, noise: float, rng: np.random.Generator) -> Tensor:
+    """Points with noise of this length added; the next layer brings them back to the sphere."""
+    if noise == 0:
+        return points
+    generator = torch.Generator().manual_seed(int(rng.integers(1 << 62)))
+    return points + noise / math.sqrt(points.shape[1]) * torch.randn(points.shape, generator=generator)
 
 
 def rate(step: int, steps: int, warmup: float, decay: bool) -> float:

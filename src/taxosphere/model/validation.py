@@ -9,7 +9,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from taxosphere.model.network import SphereNetwork
+from taxosphere.model.config import LossConfig
+from taxosphere.model.network import Embedding, SphereNetwork
+from taxosphere.model.objectives import affinity
 from taxosphere.model.sources import Source
 
 Longs = NDArray[np.int64]
@@ -36,22 +38,24 @@ class Validation:
         return self.texts
 
 
-def mean_reciprocal_rank(network: SphereNetwork, seed: Source, queries: Source, gold: tuple[Longs, ...]) -> float:
-    """By cosine among all concepts of the seed, best-ranked gold parent, ties at their mean rank."""
+def mean_reciprocal_rank(
+    network: SphereNetwork, seed: Source, queries: Source, gold: tuple[Longs, ...], config: LossConfig
+) -> float:
+    """Among all concepts of the seed, compared as in the loss: best-ranked gold parent, ties at their mean rank."""
     with torch.no_grad():
-        candidates = network.points(seed.everything())
+        candidates = network.from_lifted(seed.everything())
         asked = network.points(queries.everything())
-    return float((1.0 / ranks(asked, candidates, gold)).mean())
+    return float((1.0 / ranks(asked, candidates, gold, config)).mean())
 
 
-def ranks(asked: Tensor, candidates: Tensor, gold: tuple[Longs, ...]) -> Tensor:
-    """(q,) rank of the best gold parent of every query."""
+def ranks(asked: Tensor, candidates: Embedding, gold: tuple[Longs, ...], config: LossConfig) -> Tensor:
+    """(q,) rank of the best gold parent of every query; behind everything when its score is not a number."""
     found = torch.empty(len(asked), dtype=torch.float64)
-    step = max(1, _CELLS // max(1, len(candidates)))
+    step = max(1, _CELLS // max(1, len(candidates.z)))
     for start in range(0, len(asked), step):
-        scores = asked[start : start + step] @ candidates.T  # (b, n)
+        scores = affinity(asked[start : start + step], candidates, config)  # (b, n)
         best = torch.stack([row[torch.from_numpy(g)].max() for row, g in zip(scores, gold[start:], strict=False)])
         above = (scores > best[:, None]).sum(1)
         level = (scores == best[:, None]).sum(1)
-        found[start : start + step] = above + (level + 1) / 2
+        found[start : start + step] = torch.where(best.isnan(), scores.shape[1], above + (level + 1) / 2)
     return found

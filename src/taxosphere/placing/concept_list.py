@@ -11,7 +11,7 @@ from taxosphere.errors import InputError
 from taxosphere.placing.duplicates import new_id
 from taxosphere.taxonomy import Concept, Taxonomy
 from taxosphere.taxonomy.formats.streams import bare_suffix, numbered_lines
-from taxosphere.taxonomy.formats.tables import read_rows, separator
+from taxosphere.taxonomy.formats.tables import read_rows
 
 COLUMNS = ("id", "name", "description", "synonyms", "image")
 _Rows = Iterator[tuple[int, dict[str, str]]]
@@ -74,7 +74,7 @@ def _several(cell: str) -> tuple[str, ...]:
 
 
 def _table_rows(source: Path) -> _Rows:
-    rows = read_rows(source, separator(source))
+    rows = read_rows(source)
     first = next(rows, None)
     if first is None:
         raise InputError("holds no concepts", source)

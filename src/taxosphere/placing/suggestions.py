@@ -131,7 +131,9 @@ def _suggestion(context: Context, vector: np.ndarray[Any, Any], ranked: Ranked, 
 
 def _independent(taxonomy: Taxonomy, strong: Sequence[Suggestion]) -> list[Suggestion]:
     """Parents none of which is above another: the more probable of two on one path stays."""
-    above = structure.ancestor_rows(taxonomy.parent_csr, np.array([s.position for s in strong], np.int64))
+    above = structure.ancestor_rows(
+        taxonomy.parent_csr, np.array([s.position for s in strong], np.int64), taxonomy.longest
+    )
     kept: list[int] = []
     for i, suggestion in enumerate(strong):
         if not any(suggestion.position in above.row(j) or strong[j].position in above.row(i) for j in kept):

@@ -31,7 +31,7 @@ def temperature(scores: Floats, labels: NDArray[np.bool_]) -> float:
     return float(np.exp(minimize_scalar(loss, bounds=(-2.5, 2.5), method="bounded").x))
 
 
-def none_signals(scores: Floats, table: Floats) -> Floats:
+def none_signals(scores: Floats, table: Floats) -> NDArray[np.float32]:
     """What tells a list without the true parent: weak best scores, a flat top, weak features of the best candidates.
 
     ``scores`` (q, k) are log probabilities, ``table`` (q, k, f) the standardised features they were made from.
@@ -41,7 +41,7 @@ def none_signals(scores: Floats, table: Floats) -> Floats:
     probability = softmax(scores)
     entropy = -(probability * np.log(np.maximum(probability, 1e-12))).sum(1, keepdims=True)
     leader = np.take_along_axis(table, scores.argmax(1)[:, None, None], 1)[:, 0]
-    return np.concatenate([best, entropy, leader, table.max(1)], axis=1)
+    return np.concatenate([best, entropy, leader, table.max(1)], axis=1).astype(np.float32)
 
 
 def reliability(probability: Floats, right: NDArray[np.bool_], bins: int = 10) -> list[tuple[float, float, int]]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from scipy import sparse
 
@@ -13,6 +14,7 @@ from taxosphere.orbit import gate
 from taxosphere.ranking.lexicon import Lexicon, Matrix
 from taxosphere.ranking.views import Views
 from taxosphere.ranking.words import Reading, read
+from taxosphere.sphere import vmf
 from taxosphere.taxonomy import Taxonomy
 
 Floats = NDArray[np.float32]
@@ -72,6 +74,16 @@ class Context:
         order = np.argsort(columns.col, kind="stable")
         owners, starts = np.unique(columns.col[order], return_index=True)
         return columns.row[order].astype(np.int64), owners.astype(np.int64), starts
+
+    @cached_property
+    def pull(self) -> Floats:
+        """κμ of every candidate."""
+        return self.points.mu * self.points.kappa[:, None]
+
+    @cached_property
+    def log_normalizer(self) -> Floats:
+        kappa = torch.from_numpy(self.points.kappa)
+        return np.asarray(vmf.log_normalizer(self.points.z.shape[1], kappa).numpy(), np.float32)
 
     def centre(self, vectors: Floats) -> Floats:
         """Unit mean of each candidate's children; zero where there are none."""

@@ -57,7 +57,8 @@ def examples(
     folds = min(settings.folds, len(leaves))
     if folds < 2:
         return None
-    tables, labels, golds, names = [], [], [], ()
+    names: tuple[str, ...] = ()
+    tables, labels, golds = [], [], []
     for number in range(folds):
         if progress is not None:
             progress(number, folds, f"hiding fold {number + 1} of {folds} for the ranker")

@@ -46,6 +46,7 @@ def signs(context: Context, queries: Queries, families: Sequence[str]) -> Signs:
         threshold = gate.thresholds(context.delta, _GATE).astype(np.float32)
         found["gate margin"] = np.clip(similar["sphere"] - threshold, -2, 2)
         found["sphere mean"] = queries.points.z @ context.points.mu.T
+        found["sphere likelihood"] = likelihood(context, queries)
     if "encoder" in families:
         found |= encoder_signs(context, queries, similar)
     if "names" in families:
@@ -72,6 +73,11 @@ def similarities(context: Context, queries: Queries) -> Signs:
         "text": _dense(unit["text"] @ lexicon.text),
         "text, children": _dense(unit["text"] @ lexicon.text_centre),
     }
+
+
+def likelihood(context: Context, queries: Queries) -> Floats:
+    """log density of each query's point under each candidate's von Mises–Fisher distribution."""
+    return queries.points.z @ context.pull.T + context.log_normalizer
 
 
 def encoder_signs(context: Context, queries: Queries, similar: Signs) -> Signs:

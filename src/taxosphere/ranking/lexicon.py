@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -107,7 +107,7 @@ def content(words: Iterable[str]) -> list[str]:
 
 
 # What each bag holds of a concept. One-word bags ask "same head?", larger ones "words in common?".
-BAGS = {
+BAGS: dict[str, Callable[[Reading], list[str]]] = {
     "grams": grams,
     "text": lambda r: content((*r.name, *r.body)),
     "name words": lambda r: content(r.name),

@@ -175,8 +175,7 @@ class Ranker:
             return signs, np.zeros((*order.shape, len(signs)), np.float32)
         parts = self.scorer.contributions(table)
         owner = np.array([signs.index(origin(name)) for name in self.columns])
-        summed = np.zeros((*order.shape, len(signs)), np.float32)
-        np.add.at(summed, (slice(None), slice(None), owner), parts)
+        summed = parts @ np.eye(len(signs), dtype=np.float32)[owner]
         return signs, np.take_along_axis(summed, order[:, :, None], 1)
 
     def to_arrays(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
@@ -227,7 +226,8 @@ def _calibrate(
     group = np.random.default_rng([random_state, 2]).permutation(len(found)) % _GROUPS
     listed = found.labels.any(1)
     own = np.zeros(found.labels.shape, np.float32)
-    signals, gone = [np.zeros(0)] * _GROUPS, [np.zeros(0)] * _GROUPS
+    signals: list[Floats] = []
+    gone: list[Floats] = []
     for number in range(_GROUPS):
         train, test = (group != number) & listed, group == number
         part = scorer.train(
@@ -239,8 +239,8 @@ def _calibrate(
             prior=prior.aligned(known, names),
         )
         own[test] = part.scores(table[test])
-        signals[number] = calibration.none_signals(own[test], part.standardise(table[test]).numpy())
-        gone[number] = _without_parents(part, found, test)
+        signals.append(calibration.none_signals(own[test], part.standardise(table[test]).numpy()))
+        gone.append(_without_parents(part, found, test))
     order = np.argsort(group, kind="stable")
     here, away = np.concatenate(signals), np.concatenate(gone)
     answers = np.repeat([False, True], len(here))

@@ -41,6 +41,7 @@ _GUESS_STATIC = {"descendants": 0.05}
 _RELATIVE = (
     "sphere",
     "sphere mean",
+    "sphere likelihood",
     "sphere, children",
     "encoder",
     "encoder, names",
