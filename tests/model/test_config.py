@@ -27,7 +27,7 @@ def test_overrides_take_toml_values_and_bare_words() -> None:
             "loss.kernel=rbf",
             'loss.anchor = "self"',
             "training.bf16=true",
-            "ranking.families=['a','b']",
+            "ranking.families=['votes','names']",
         ]
     )
     assert (config.training.epochs, config.loss.kernel, config.loss.anchor, config.training.bf16) == (
@@ -36,7 +36,7 @@ def test_overrides_take_toml_values_and_bare_words() -> None:
         "self",
         True,
     )
-    assert config.ranking.families == ("a", "b")
+    assert config.ranking.families == ("votes", "names")
     assert PolarisConfig().training.epochs != 3
 
 

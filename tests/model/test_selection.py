@@ -22,8 +22,8 @@ def weights(network: torch.nn.Module) -> Tensor:
 
 def test_the_final_head_is_trained_on_everything_for_the_number_of_epochs_found(grove: Grove) -> None:
     head = fit_head(grove[1], grove[0], CONFIG, random_state=1)
-    assert all(entry.mrr is not None for entry in head.history)
-    again = train_head(grove[1], grove[0], CONFIG, random_state=1, epochs=head.best)
+    assert max(head.history, key=lambda entry: entry.mrr).number == head.epochs
+    again = train_head(grove[1], grove[0], CONFIG, random_state=1, epochs=head.epochs)
     assert torch.equal(weights(head.network), weights(again.network))
 
 
@@ -38,8 +38,9 @@ def test_validation_queries_are_leaves_that_leave_the_seed(grove: Grove) -> None
 def test_too_small_a_seed_is_trained_without_validation(animals: Taxonomy) -> None:
     assert carve(animals, 0.2, 0) is None
     head = fit_head(torch.randn(len(animals), 8), animals, CONFIG, random_state=0)
-    assert len(head.history) == 10
+    assert len(head.history) == head.epochs == 10
     assert head.history[-1].mrr is None
+    assert head.trial is None
 
 
 def test_both_trainings_resume(grove: Grove, tmp_path: Path) -> None:
@@ -57,4 +58,4 @@ def test_both_trainings_resume(grove: Grove, tmp_path: Path) -> None:
     )
     assert seen == []
     assert torch.equal(weights(first.network), weights(again.network))
-    assert first.best == again.best
+    assert first.epochs == again.epochs
