@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.special import log_softmax
+
+from taxosphere.ranking import calibration
+
+
+def test_softmax_sums_to_one_for_extreme_scores() -> None:
+    scores = np.array([[1000.0, 999.0, -1e6], [0.0, 0.0, 0.0]])
+    found = calibration.softmax(scores)
+    np.testing.assert_allclose(found.sum(1), 1)
+    np.testing.assert_allclose(found[1], 1 / 3)
+
+
+@pytest.mark.parametrize("truth", [0.5, 1.0, 2.5])
+def test_the_temperature_that_made_the_answers_is_found(truth: float) -> None:
+    rng = np.random.default_rng(0)
+    scores = rng.normal(size=(5000, 8)) * 3
+    chance = calibration.softmax(scores, truth)
+    drawn = (chance.cumsum(1) < rng.random((5000, 1))).sum(1).clip(max=7)
+    labels = np.arange(8) == drawn[:, None]
+    assert abs(calibration.temperature(scores, labels) / truth - 1) < 0.1
+
+
+def test_lists_without_an_answer_do_not_move_the_temperature() -> None:
+    rng = np.random.default_rng(1)
+    scores = rng.normal(size=(200, 5))
+    labels = np.arange(5) == scores.argmax(1)[:, None]
+    empty = np.zeros((100, 5), bool)
+    doubled = calibration.temperature(np.concatenate([scores, -scores[:100]]), np.concatenate([labels, empty]))
+    assert doubled == pytest.approx(calibration.temperature(scores, labels))
+    assert calibration.temperature(scores, np.zeros_like(labels)) == 1.0
+
+
+def test_none_signals_by_hand() -> None:
+    scores = log_softmax(np.array([[0.0, 2.0, 1.0, -1.0]]), axis=1)
+    table = np.arange(8.0).reshape(1, 4, 2)
+    found = calibration.none_signals(scores, table)[0]
+    probability = np.exp(scores[0])
+    np.testing.assert_allclose(found[:3], scores[0, [1, 2, 0]])
+    np.testing.assert_allclose(found[3], -(probability * scores[0]).sum())
+    np.testing.assert_allclose(found[4:6], [2, 3])  # features of the best candidate
+    np.testing.assert_allclose(found[6:], [6, 7])  # largest of the list
+
+
+def test_a_list_shorter_than_the_top_is_padded() -> None:
+    found = calibration.none_signals(np.zeros((2, 1)), np.ones((2, 1, 3)))
+    assert found.shape == (2, calibration.TOP + 1 + 6)
+    assert np.isfinite(found).all()
+
+
+def test_reliability_counts_every_answer_once() -> None:
+    probability = np.array([0.05, 0.95, 0.99, 1.0, 0.4])
+    right = np.array([False, True, True, False, True])
+    found = calibration.reliability(probability, right)
+    assert sum(count for _, _, count in found) == 5
+    sure = found[-1]
+    np.testing.assert_allclose(sure[:2], [(0.95 + 0.99 + 1.0) / 3, 2 / 3])

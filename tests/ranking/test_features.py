@@ -1,0 +1,164 @@
+"""Features against loops over pairs, and against a tree small enough to work out on paper."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gram_encoder import GramEncoder
+from taxosphere import Concept, Taxonomy
+from taxosphere.ranking.context import Context, Points
+from taxosphere.ranking.features import FAMILIES, Queries, best_child, signs, votes
+from taxosphere.ranking.shortlist import blocks, derived, origin, shortlist
+from taxosphere.ranking.views import encode_views
+from taxosphere.ranking.words import read
+
+
+def _points(rng: np.random.Generator, count: int) -> Points:
+    z, mu = (rng.normal(size=(count, 6)).astype(np.float32) for _ in range(2))
+    z, mu = (rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in (z, mu))
+    return Points(z, mu, rng.uniform(5, 20, count).astype(np.float32))
+
+
+def _context(taxonomy: Taxonomy, evidence: int | None = None) -> Context:
+    views = encode_views(GramEncoder(), list(taxonomy.concepts()))
+    points = _points(np.random.default_rng(0), len(taxonomy))
+    return Context(taxonomy, views, points, len(taxonomy) if evidence is None else evidence)
+
+
+def _queries(concepts: list[Concept], seed: int = 1) -> Queries:
+    points = _points(np.random.default_rng(seed), len(concepts))
+    return Queries([read(c) for c in concepts], encode_views(GramEncoder(), concepts), points)
+
+
+def test_what_the_structure_of_the_animals_says(animals: Taxonomy) -> None:
+    static = _context(animals).static
+    at = animals.position
+    assert static["children"][at("animal")] == pytest.approx(np.log1p(3))
+    assert static["descendants"][at("animal")] == pytest.approx(np.log1p(6))
+    assert static["is leaf"][at("duck")] == 1
+    assert static["is leaf"][at("bird")] == 0
+    assert static["leaf children"][at("bird")] == pytest.approx(np.log1p(2))
+    assert static["leaf children"][at("animal")] == 0
+    assert static["share of leaf children"][at("mammal")] == 1
+    assert static["stands alone"].nonzero()[0].tolist() == [at("mineral")]
+    assert sorted(static["is root"].nonzero()[0].tolist()) == sorted([at("animal"), at("mineral")])
+    # Duck's parents have two and one children.
+    assert static["siblings"][at("duck")] == pytest.approx((np.log1p(2) + np.log1p(1)) / 2)
+
+
+def test_votes_are_a_softmax_over_the_nearest() -> None:
+    similarity = np.random.default_rng(0).uniform(-1, 1, (5, 12)).astype(np.float32)
+    found = votes(similarity, 4, 7.0).toarray()
+    for row, weights in zip(similarity, found, strict=True):
+        nearest = np.argsort(-row)[:4]
+        expected = np.zeros(12)
+        expected[nearest] = np.exp(7 * row[nearest]) / np.exp(7 * row[nearest]).sum()
+        np.testing.assert_allclose(weights, expected, rtol=1e-4, atol=1e-7)
+
+
+def test_a_seed_smaller_than_the_number_of_votes_votes_as_a_whole() -> None:
+    found = votes(np.zeros((2, 3), np.float32), 10, 20.0).toarray()
+    np.testing.assert_allclose(found, 1 / 3, rtol=1e-6)
+
+
+def test_the_most_similar_child_against_a_loop(animals: Taxonomy) -> None:
+    context = _context(animals)
+    similarity = np.random.default_rng(3).uniform(-1, 1, (4, len(animals))).astype(np.float32)
+    found = best_child(context, similarity)
+    for q in range(4):
+        for c in range(len(animals)):
+            children = animals.child_csr.row(c)
+            expected = similarity[q, children].max() if len(children) else similarity[q].min()
+            assert found[q, c] == pytest.approx(float(expected))
+
+
+def test_sphere_signs_against_the_definitions(animals: Taxonomy) -> None:
+    import torch
+
+    from taxosphere.sphere import vmf
+
+    context, queries = _context(animals), _queries([Concept("q", "goose"), Concept("r", "cat")])
+    found = signs(context, queries, ("sphere",))
+    np.testing.assert_allclose(found["sphere"], queries.points.z @ context.points.z.T, rtol=1e-5)
+    kappa = torch.from_numpy(context.points.kappa)
+    constant = vmf.log_normalizer(6, kappa).numpy()
+    expected = context.points.kappa * (queries.points.z @ context.points.mu.T) + constant
+    np.testing.assert_allclose(found["sphere likelihood"], expected, rtol=1e-4)
+
+
+def test_a_family_left_out_leaves_no_sign(animals: Taxonomy) -> None:
+    context, queries = _context(animals), _queries([Concept("q", "sea bird", "a bird of the sea")])
+    everything = set(shortlist(context, queries, FAMILIES).names)
+    for family in FAMILIES:
+        less = set(shortlist(context, queries, tuple(f for f in FAMILIES if f != family)).names)
+        assert less < everything, family
+    lexical = shortlist(context, queries, ("sphere", "encoder", "votes", "structure")).names
+    assert not [name for name in lexical if "name head" in name or "phrase" in name or "mentioned" in name]
+
+
+def test_features_of_a_query_do_not_depend_on_the_others_asked(animals: Taxonomy) -> None:
+    context = _context(animals)
+    concepts = [Concept("q", "sea bird", "a bird of the sea"), Concept("r", "stone"), Concept("s", "farm dog")]
+    together = signs(context, _queries(concepts), FAMILIES)
+    renamed = [concepts[0], Concept("other", "qwerty", "anything else"), Concept("s", "bird")]
+    points = _queries(concepts).points
+    again = signs(context, Queries([read(c) for c in renamed], encode_views(GramEncoder(), renamed), points), FAMILIES)
+    for name, values in together.items():
+        np.testing.assert_allclose(values[0], again[name][0], atol=1e-6, err_msg=name)
+
+
+def test_asking_changes_nothing_of_the_context(animals: Taxonomy) -> None:
+    asked, untouched = _context(animals), _context(animals)
+    signs(asked, _queries([Concept("q", "animal"), Concept("r", "new words entirely")]), FAMILIES)
+    for name, values in untouched.static.items():
+        np.testing.assert_array_equal(values, asked.static[name])
+    assert asked.lexicon.bags["text"].columns == untouched.lexicon.bags["text"].columns
+
+
+def test_concepts_beyond_the_evidence_are_candidates_that_do_not_vote(animals: Taxonomy) -> None:
+    grown = animals.add([Concept("goose", "goose")], [("mineral", "goose")])
+    queries = _queries([Concept("q", "goose")])
+    found = signs(_context(grown, len(animals)), queries, FAMILIES)
+    mineral, goose = grown.position("mineral"), grown.position("goose")
+    for source in ("full", "name", "text", "grams", "sphere"):
+        assert found[f"votes, {source}"][0, mineral] == 0
+    assert found["same name"][0, goose] == 1
+    speaking = signs(_context(grown), queries, FAMILIES)
+    assert speaking["votes, full"][0, mineral] > 0
+
+
+def test_the_shortlist_is_ordered_and_leaves_the_excluded_one_out(animals: Taxonomy) -> None:
+    context, queries = _context(animals), _queries([Concept("q", "bird"), Concept("r", "dog")])
+    banned = np.array([animals.position("bird"), animals.position("dog")])
+    found = shortlist(context, queries, FAMILIES, exclude=banned)
+    assert found.positions.shape == (2, len(animals) - 1)
+    for row, out in zip(found.positions, banned, strict=True):
+        assert out not in row
+        assert len(set(row.tolist())) == len(row)
+    guess = np.take_along_axis(found.guess, found.positions, 1)
+    assert (np.diff(guess, axis=1) <= 0).all()
+
+
+def test_a_cut_shortlist_holds_the_best_guesses(animals: Taxonomy) -> None:
+    context, queries = _context(animals), _queries([Concept("q", "bird of the sea", "a bird")])
+    found = shortlist(context, queries, FAMILIES, length=3)
+    assert set(found.positions[0].tolist()) == set(np.argsort(-found.guess[0])[:3].tolist())
+
+
+def test_relative_columns_against_a_loop() -> None:
+    table = np.random.default_rng(0).normal(size=(3, 5, 2)).astype(np.float32)
+    names, full = derived(("encoder", "depth"), table)
+    assert names == ["encoder", "depth", "encoder, to the best", "encoder, rank"]
+    for q in range(3):
+        values = table[q, :, 0]
+        np.testing.assert_allclose(full[q, :, 2], values - values.max(), rtol=1e-6)
+        ranks = [int((values > v).sum()) for v in values]
+        np.testing.assert_allclose(full[q, :, 3], -np.log1p(ranks), rtol=1e-6)
+    assert {origin(name) for name in names} == {"encoder", "depth"}
+
+
+def test_blocks_cover_every_query_once() -> None:
+    for count, candidates in ((0, 10), (1, 5_000_000), (1000, 7), (513, 10_000)):
+        seen = [i for block in blocks(count, candidates) for i in range(count)[block]]
+        assert seen == list(range(count))

@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from taxosphere import Concept
+from taxosphere.ranking.lexicon import Association, Bag, Lexicon
+from taxosphere.ranking.mentions import definition_mentions, name_mentions
+from taxosphere.ranking.words import read
+
+
+def test_rare_words_weigh_more() -> None:
+    bag = Bag.build([["sea", "bird"], ["song", "bird"], ["bird"]])
+    weight = {word: float(bag.weights[column]) for word, column in bag.columns.items()}
+    np.testing.assert_allclose(weight["bird"], np.log(4 / 4) + 1e-3, atol=1e-6)
+    np.testing.assert_allclose(weight["sea"], np.log(4 / 2) + 1e-3, atol=1e-6)
+
+
+def test_unknown_words_lengthen_a_query_and_match_nothing() -> None:
+    bag = Bag.build([["sea", "bird"], ["stone"]])
+    known, none_strange = bag.encode([["sea"]])
+    mixed, strange = bag.encode([["sea", "qwerty", "asdf"]])
+    assert none_strange.tolist() == [0]
+    assert strange.tolist() == [2]
+    alone = bag.unit(known, none_strange).toarray()
+    diluted = bag.unit(mixed, strange).toarray()
+    np.testing.assert_allclose(np.linalg.norm(alone), 1, rtol=1e-6)
+    expected = bag.weights[bag.columns["sea"]] / np.sqrt(bag.weights[bag.columns["sea"]] ** 2 + 2 * bag.unknown**2)
+    np.testing.assert_allclose(diluted.max(), expected, rtol=1e-5)
+
+
+def test_shares_of_a_word_below_each_concept_by_hand() -> None:
+    # Concepts 0 and 1 are parents; 2, 3 hang below 0 and 4 below 1. "red" is used by 2, 3 and 4.
+    bag = Bag.build([["a"], ["b"], ["red"], ["red"], ["red"]])
+    children = sparse.csr_array((np.ones(3, np.float32), ([0, 0, 1], [2, 3, 4])), shape=(5, 5))
+    association = Association.build(bag, children)
+    red = bag.columns["red"]
+    assert association.counts.toarray()[red].tolist() == [2, 1, 0, 0, 0]
+    np.testing.assert_allclose(association.shares.toarray()[red], [2 / 4, 1 / 4, 0, 0, 0])
+
+
+def _lexicon(*names: str) -> Lexicon:
+    readings = [read(Concept(name, name)) for name in names]
+    return Lexicon(readings, sparse.csr_array((len(names), len(names)), dtype=np.float32))
+
+
+def test_names_within_names() -> None:
+    lexicon = _lexicon("bird", "sea", "cost", "living", "sea bird")
+    asked = [read(Concept("q", "arctic sea birds")), read(Concept("r", "cost of living")), read(Concept("s", "bird"))]
+    found = name_mentions(lexicon, asked, 5)
+    third = 1 / 3
+    np.testing.assert_allclose(found["named inside"][0], [third, third, 0, 0, 2 * third], rtol=1e-6)
+    np.testing.assert_allclose(found["named at the end"][0], [third, 0, 0, 0, 2 * third], rtol=1e-6)
+    np.testing.assert_allclose(found["named as the head"][1], [0, 0, 1, 0, 0])
+    np.testing.assert_allclose(found["named at the end"][1], [0, 0, 0, third, 0], rtol=1e-6)
+    assert found["same name"][2].tolist() == [1, 0, 0, 0, 0]
+    assert found["named inside"][2].tolist() == [0, 0, 0, 0, 0]
+
+
+def test_names_within_definitions() -> None:
+    lexicon = _lexicon("bird", "water", "feather")
+    asked = [read(Concept("q", "duck", "duck is a water bird with feathers, a bird"))]
+    found = definition_mentions(lexicon, asked, 3)
+    # words: a water bird with feather a bird
+    np.testing.assert_allclose(found["mentioned early"][0], [1 / 1.4, 1 / 1.2, 1 / 1.8], rtol=1e-6)
+    assert found["in the first phrase"][0].tolist() == [1, 1, 0]
+    assert found["ends the first phrase"][0].tolist() == [1, 0, 0]
+
+
+def test_concepts_of_one_name_are_all_mentioned_and_counted() -> None:
+    readings = [read(Concept("a", "break")), read(Concept("b", "break")), read(Concept("c", "cut"))]
+    lexicon = Lexicon(readings, sparse.csr_array((3, 3), dtype=np.float32))
+    assert lexicon.shared.tolist() == [2, 2, 1]
+    found = definition_mentions(lexicon, [read(Concept("q", "snap", "snap is to break suddenly"))], 3)
+    assert found["ends the first phrase"][0].tolist() == [0, 0, 0]
+    assert found["in the first phrase"][0].tolist() == [1, 1, 0]

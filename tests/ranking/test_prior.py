@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from taxosphere.model.config import RankingConfig
+from taxosphere.ranking import prior, scorer
+from taxosphere.ranking.logistic import Logistic
+from taxosphere.ranking.prior import Prior
+
+
+@pytest.fixture
+def known() -> Prior:
+    rng = np.random.default_rng(0)
+    table = rng.normal(size=(80, 5, 3)).astype(np.float32)
+    labels = np.arange(5) == table[..., 0].argmax(1)[:, None]
+    model = scorer.train(table, labels, RankingConfig(epochs=8, hidden=4), nets=2, random_state=0, prior=None)
+    none = Logistic.fit(rng.normal(size=(40, 2)), np.arange(40) % 2 == 0, ridge=0.1)
+    return Prior(("encoder", "depth", "children"), model, 1.3, none)
+
+
+def test_a_saved_prior_scores_as_before(known: Prior, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    prior.save(known, tmp_path / "prior.safetensors")
+    monkeypatch.setattr(prior, "FILE", tmp_path / "prior.safetensors")
+    again = prior.load()
+    assert again is not None
+    assert (again.names, again.temperature) == (known.names, known.temperature)
+    table = np.random.default_rng(1).normal(size=(4, 6, 3)).astype(np.float32)
+    np.testing.assert_array_equal(again.scorer.scores(table), known.scorer.scores(table))
+    signals = np.random.default_rng(2).normal(size=(7, 2))
+    np.testing.assert_allclose(again.none.probability(signals), known.none.probability(signals))
+
+
+def test_without_a_file_there_is_no_prior(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(prior, "FILE", tmp_path / "absent")
+    assert prior.load() is None
+    assert prior.aligned(None, ("encoder",)) is None
+
+
+def test_columns_are_matched_by_name(known: Prior) -> None:
+    table = np.random.default_rng(3).normal(size=(4, 6, 3)).astype(np.float32)
+    turned = prior.aligned(known, ("children", "encoder", "depth"))
+    assert turned is not None
+    np.testing.assert_allclose(turned.scores(table[..., [2, 0, 1]]), known.scorer.scores(table), atol=1e-5)
+
+
+def test_an_unknown_column_counts_nothing(known: Prior) -> None:
+    table = np.random.default_rng(4).normal(size=(4, 6, 4)).astype(np.float32)
+    wider = prior.aligned(known, (*known.names, "brand new"))
+    assert wider is not None
+    np.testing.assert_allclose(wider.scores(table), known.scorer.scores(table[..., :3]), atol=1e-5)

@@ -1,0 +1,130 @@
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from meadow import KINDS, Fitted, fit, meadow
+
+from taxosphere import Concept, Taxonomy
+from taxosphere.evaluation.reliability import auroc
+from taxosphere.ranking.ranker import FEWEST, Ranked, Ranker
+from taxosphere.taxonomy.split import hide
+
+
+def _rank(model: Fitted, concepts: list[Concept], **wanted: object) -> Ranked:
+    return model.ranker.rank(model.context, model.network, concepts, model.views(concepts), **wanted)  # type: ignore[arg-type]
+
+
+def test_probabilities_and_none_add_up_to_one(fitted: Fitted, strangers: list[Concept]) -> None:
+    found = _rank(fitted, strangers)
+    np.testing.assert_allclose(found.probabilities.sum(1) + found.none, 1, rtol=1e-5)
+    assert (found.probabilities >= 0).all()
+    assert ((found.none > 0) & (found.none < 1)).all()
+    assert (np.diff(found.probabilities, axis=1) <= 1e-7).all()
+
+
+def test_new_concepts_are_put_where_their_like_are(fitted: Fitted, strangers: list[Concept]) -> None:
+    best = _rank(fitted, strangers).shortlist[:, 0]
+    assert [fitted.seed.ids[p] for p in best[:3]] == ["bird", "cake", "boat"]
+
+
+def test_scores_order_everything_and_the_shortlist_comes_first(fitted: Fitted, strangers: list[Concept]) -> None:
+    found = _rank(fitted, strangers)
+    assert found.scores.shape == (len(strangers), len(fitted.seed))
+    assert np.isfinite(found.scores).all()
+    for scores, listed in zip(found.scores, found.shortlist, strict=True):
+        assert (np.diff(scores[listed]) <= 0).all()
+        rest = np.setdiff1d(np.arange(len(scores)), listed)
+        assert len(rest) == 0 or scores[rest].max() < scores[listed].min()
+
+
+def test_an_excluded_concept_is_no_candidate(fitted: Fitted, strangers: list[Concept]) -> None:
+    bird = fitted.seed.position("bird")
+    found = _rank(fitted, strangers[:1], exclude=np.array([bird]))
+    assert bird not in found.shortlist[0]
+    np.testing.assert_allclose(found.probabilities.sum(1) + found.none, 1, rtol=1e-5)
+
+
+def test_reasons_name_the_signs_and_are_there_for_every_candidate(fitted: Fitted, strangers: list[Concept]) -> None:
+    found = _rank(fitted, strangers)
+    assert found.contributions.shape == (*found.shortlist.shape, len(found.names))
+    assert len(set(found.names)) == len(found.names)
+    assert np.abs(found.contributions[:, 0]).sum() > 0
+    assert _rank(fitted, strangers, explain=False).contributions.size == 0
+
+
+def test_cosine_and_gate_are_those_of_the_sphere(fitted: Fitted, strangers: list[Concept]) -> None:
+    from taxosphere.orbit import gate
+    from taxosphere.ranking.crossfit import queries_of
+
+    found = _rank(fitted, strangers)
+    asked = queries_of(fitted.network, strangers, fitted.views(strangers)).points.z
+    full = asked @ fitted.context.points.z.T
+    np.testing.assert_allclose(found.cosine, np.take_along_axis(full, found.shortlist, 1), atol=1e-5)
+    limit = gate.thresholds(gate.delta(fitted.seed), fitted.ranker.gamma)
+    np.testing.assert_array_equal(found.gate, found.cosine > limit[found.shortlist])
+
+
+def test_a_query_is_ranked_alike_alone_and_among_others(fitted: Fitted, strangers: list[Concept]) -> None:
+    together = _rank(fitted, strangers)
+    for i, concept in enumerate(strangers):
+        alone = _rank(fitted, [concept])
+        # Products of other shapes round otherwise, so ranks of nearly equal values far down may swap.
+        np.testing.assert_allclose(alone.probabilities[0, 0], together.probabilities[i, 0], atol=0.01)
+        np.testing.assert_allclose(alone.none[0], together.none[i], atol=0.01)
+        assert alone.shortlist[0, 0] == together.shortlist[i, 0]
+
+
+def test_what_was_learned_survives_arrays_and_json(fitted: Fitted, strangers: list[Concept]) -> None:
+    arrays, notes = fitted.ranker.to_arrays()
+    again = Ranker.from_arrays(arrays, json.loads(json.dumps(notes)))
+    first = _rank(fitted, strangers)
+    second = again.rank(fitted.context, fitted.network, strangers, fitted.views(strangers))
+    np.testing.assert_array_equal(first.shortlist, second.shortlist)
+    np.testing.assert_array_equal(first.probabilities, second.probabilities)
+
+
+def test_the_same_seed_number_gives_the_same_ranker(fitted: Fitted, strangers: list[Concept]) -> None:
+    again = fit(meadow())
+    np.testing.assert_array_equal(_rank(fitted, strangers).probabilities, _rank(again, strangers).probabilities)
+
+
+def test_held_out_lists_tell_when_the_parent_is_gone(fitted: Fitted) -> None:
+    held = fitted.ranker.held_out
+    assert len(held.probabilities) == len(KINDS) * 8
+    assert (held.probabilities.sum(1) + held.none <= 1 + 1e-5).all()
+    assert (held.golds == 1).all()
+    scores = np.concatenate([held.none, held.none_when_gone])
+    assert auroc(scores, np.arange(len(scores)) >= len(held.none)) > 0.75
+
+
+def test_hidden_leaves_of_a_learnable_seed_are_found(fitted: Fitted) -> None:
+    hidden = np.array([fitted.seed.position(f"royal {kind}") for kind in KINDS])
+    split = hide(fitted.seed, hidden)
+    model = fit(split.seed)
+    found = _rank(model, list(split.queries)).shortlist[:, 0]
+    right = np.mean([p in gold for p, gold in zip(found, split.gold, strict=True)])
+    assert right >= 0.75
+
+
+@pytest.mark.parametrize("leaves", [0, 1, FEWEST - 1])
+def test_a_seed_too_small_to_learn_from_says_so_and_still_ranks(leaves: int, strangers: list[Concept]) -> None:
+    pairs = [("thing", "bird"), *(("bird", f"bird {i}") for i in range(max(0, leaves - 1)))]
+    seed = Taxonomy.from_edges(pairs) if leaves else Taxonomy.from_edges([], names={"bird": "bird", "cake": "cake"})
+    model = fit(seed)
+    assert "leaves to learn from" in model.ranker.note
+    found = _rank(model, strangers)
+    np.testing.assert_allclose(found.probabilities.sum(1) + found.none, 1, rtol=1e-5)
+    assert np.isfinite(found.scores).all()
+
+
+def test_a_learned_ranker_says_from_how_much(fitted: Fitted) -> None:
+    assert f"{len(KINDS) * 8} hidden leaves" in fitted.ranker.note
+
+
+def test_families_can_be_left_out(strangers: list[Concept]) -> None:
+    model = fit(meadow(), 0, 'ranking.families=["encoder", "structure"]')
+    found = _rank(model, strangers)
+    assert not [name for name in found.names if "votes" in name or "sphere" in name or "phrase" in name]
+    np.testing.assert_allclose(found.probabilities.sum(1) + found.none, 1, rtol=1e-5)
