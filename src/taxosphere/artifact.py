@@ -68,10 +68,8 @@ def save(
     path: str | PathLike[str], manifest: Mapping[str, Any], tensors: Mapping[str, Arrays], taxonomy: Taxonomy
 ) -> None:
     """Write a model folder, replacing one that is there."""
-    target = Path(path)
-    if target.exists() and not (target / MANIFEST).is_file():
-        raise InputError("exists and is no model; choose another name", target)
-    with atomic.folder(target) as folder:
+    refuse_other_folders(path)
+    with atomic.folder(path) as folder:
         taxonomy.write(folder / SEED)
         for name, arrays in tensors.items():
             contiguous = {key: np.ascontiguousarray(value) for key, value in arrays.items()}
@@ -85,6 +83,13 @@ def save(
             "files": {p.relative_to(folder).as_posix(): _sha256(p) for p in files},
         }
         (folder / MANIFEST).write_text(json.dumps(written, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def refuse_other_folders(path: str | PathLike[str]) -> None:
+    """A model may replace a model, nothing else."""
+    target = Path(path)
+    if target.exists() and not (target / MANIFEST).is_file():
+        raise InputError("exists and is no model; choose another name", target)
 
 
 def load(path: str | PathLike[str]) -> Artifact:

@@ -51,13 +51,20 @@ def triplets(loss_of: object) -> float:
     return sum(sum(map(loss_of, group)) / max(1, len(group)) for group in per_pair) / 3
 
 
-def test_listwise_by_hand() -> None:
-    z = embedding().z
+@pytest.mark.parametrize("logit", ["cosine", "vmf"])
+def test_listwise_by_hand(logit: str) -> None:
+    z, mu, kappa = embedding()
+
+    def affinity(child: int, candidate: int) -> float:
+        if logit == "cosine":
+            return float(z[child] @ z[candidate]) / 0.1
+        return float(kappa[candidate] * (mu[candidate] @ z[child]) + vmf.log_normalizer(5, kappa[candidate]))
+
     expected = []
     for child, parent, others in ((0, 3, range(1, 7)), (1, 4, (0, 2, 3, 4, 5, 6)), (2, 4, (1, 3, 4, 5, 6))):
-        weights = {j: math.exp(float(z[child] @ z[j]) / 0.1) for j in others}
+        weights = {j: math.exp(affinity(child, j)) for j in others}
         expected.append(-math.log(weights[parent] / sum(weights.values())))
-    found = objectives.listwise(z, batch(), 0.1)
+    found = objectives.listwise(embedding(), batch(), LossConfig(logit=logit, temperature=0.1))
     assert found.item() == pytest.approx(sum(expected) / 3)
 
 

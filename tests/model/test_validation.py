@@ -5,8 +5,8 @@ import pytest
 import torch
 
 from taxosphere.model import validation
-from taxosphere.model.config import NetworkConfig
-from taxosphere.model.network import SphereNetwork
+from taxosphere.model.config import LossConfig, NetworkConfig
+from taxosphere.model.network import Embedding, SphereNetwork
 from taxosphere.model.sources import Frozen
 
 
@@ -23,7 +23,9 @@ def test_ranks_agree_with_counting(monkeypatch: pytest.MonkeyPatch, cells: int) 
     asked = rng.integers(-2, 3, size=(17, 3)).astype(np.float32)
     candidates = rng.integers(-2, 3, size=(12, 3)).astype(np.float32)
     gold = tuple(rng.choice(12, size=rng.integers(1, 4), replace=False) for _ in range(17))
-    found = validation.ranks(torch.from_numpy(asked), torch.from_numpy(candidates), gold)
+    points = torch.from_numpy(candidates)
+    config = LossConfig(logit="cosine", temperature=1.0)
+    found = validation.ranks(torch.from_numpy(asked), Embedding(points, points, torch.ones(12)), gold, config)
     expected = [brute_force(row, g.tolist()) for row, g in zip(asked @ candidates.T, gold, strict=True)]
     np.testing.assert_array_equal(found.numpy(), expected)
 
@@ -32,5 +34,11 @@ def test_a_query_equal_to_its_parent_ranks_first() -> None:
     network = SphereNetwork(4, NetworkConfig(dim=3, hidden=3), generator=torch.Generator().manual_seed(0))
     vectors = torch.randn(9, 4, generator=torch.Generator().manual_seed(1))
     gold = tuple(np.array([i]) for i in range(9))
-    found = validation.mean_reciprocal_rank(network, Frozen(vectors, network), Frozen(vectors, network), gold)
-    assert found == 1.0
+    source = Frozen(vectors, network)
+    assert validation.mean_reciprocal_rank(network, source, source, gold, LossConfig(logit="cosine")) == 1.0
+
+
+def test_a_score_that_is_no_number_ranks_last() -> None:
+    broken = Embedding(torch.full((4, 2), torch.nan), torch.zeros(4, 2), torch.ones(4))
+    found = validation.ranks(torch.ones(1, 2), broken, (np.array([1]),), LossConfig(logit="cosine"))
+    assert found.tolist() == [4.0]

@@ -86,14 +86,14 @@ def _moved(count: int, pull: float, known: Scorer) -> float:
 
 def test_the_pull_of_the_prior_fades_as_lists_grow() -> None:
     known = scorer.train(*_lists(300), SETTINGS, nets=1, random_state=0, prior=None)
-    held = {count: _moved(count, 100.0, known) / _moved(count, 0.0, known) for count in (20, 600)}
+    held = {count: _moved(count, 2000.0, known) / _moved(count, 0.0, known) for count in (20, 600)}
     assert held[20] < held[600] < 1
 
 
-@pytest.mark.xfail(raises=ZeroDivisionError, reason="the rate schedule cannot be made for exactly ten steps")
 def test_any_number_of_steps_can_be_trained() -> None:
     settings = SETTINGS.model_copy(update={"epochs": 5, "batch": 64})
-    scorer.train(*_lists(80), settings, nets=1, random_state=0, prior=None)
+    trained = scorer.train(*_lists(80), settings, nets=1, random_state=0, prior=None)
+    assert all(torch.isfinite(parameter).all() for parameter in trained.nets[0].parameters())
 
 
 def test_a_prior_helps_where_there_is_little_to_learn_from() -> None:

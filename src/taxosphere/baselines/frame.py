@@ -22,6 +22,7 @@ from taxosphere.baselines.settings import Settings
 from taxosphere.baselines.training import budget, carve, mean_reciprocal_rank, train
 from taxosphere.encoders.text import TextEncoder
 from taxosphere.errors import InputError, TaxosphereError
+from taxosphere.model.threads import one_thread
 from taxosphere.taxonomy import Concept, Taxonomy
 
 _FORMAT = 1
@@ -64,7 +65,8 @@ class Baseline:
             self.steps = self._best_steps(seed, vectors, random_state)
             torch.manual_seed(random_state)
             network = self._build(Seed(seed, vectors))
-            train(network, self.settings, np.random.default_rng(random_state), self.steps)
+            with one_thread():
+                train(network, self.settings, np.random.default_rng(random_state), self.steps)
         self._keep(network, encoder)
         return self
 
@@ -80,7 +82,8 @@ class Baseline:
             return mean_reciprocal_rank(network.rank(split.queries, asked, network.candidates()), split.gold)
 
         most = budget(split.seed, self.settings)
-        return train(network, self.settings, np.random.default_rng(random_state), most, evaluate)
+        with one_thread():
+            return train(network, self.settings, np.random.default_rng(random_state), most, evaluate)
 
     def _keep(self, network: Network, encoder: TextEncoder) -> None:
         network.eval()

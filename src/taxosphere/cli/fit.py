@@ -37,6 +37,7 @@ def fit(
     from taxosphere.model.config import PolarisConfig
     from taxosphere.polaris import Polaris
 
+    artifact.refuse_other_folders(model)
     read = Taxonomy.read(taxonomy, columns=column_order(columns))
     show_notes(read.reading)
     if repair:

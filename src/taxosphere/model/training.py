@@ -20,6 +20,7 @@ from taxosphere.model.negatives import Lineage
 from taxosphere.model.network import SphereNetwork
 from taxosphere.model.riemannian import Group, RiemannianAdam, clip
 from taxosphere.model.sources import Frozen, Source, Tuned
+from taxosphere.model.threads import one_thread
 from taxosphere.model.validation import Validation, mean_reciprocal_rank
 from taxosphere.taxonomy import Taxonomy
 
@@ -56,7 +57,8 @@ def train_head(
         network.load_state_dict(start.state_dict())
     run = Run(seed, config, random_state, epochs or config.training.epochs, checkpoint, progress)
     queries = None if validation is None else Frozen(validation.require_vectors(), network)
-    return train(run, network, Frozen(vectors, network), vectors, queries, validation)
+    with one_thread():
+        return train(run, network, Frozen(vectors, network), vectors, queries, validation)
 
 
 def fine_tune(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,12 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 Floats = NDArray[np.float64]
+
+
+def moments(rows: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Mean and deviation of each column; a column that never varied keeps its scale, lest a trifle become a giant."""
+    deviation = rows.std(0)
+    return rows.mean(0), np.where(deviation > 1e-4, deviation, 1.0).astype(rows.dtype)
 
 
 @dataclass(frozen=True)
@@ -26,7 +33,7 @@ class Logistic:
     ) -> Logistic:
         """``ridge`` pulls the weights (not the constant) to zero; ``share`` is how common a yes is, where the sample
         has another share of them."""
-        mean, scale = signals.mean(0).astype(np.float64), signals.std(0).astype(np.float64) + 1e-9
+        mean, scale = moments(signals.astype(np.float64))
         x = np.column_stack([(signals - mean) / scale, np.ones(len(signals))])
         sign = np.where(labels, 1.0, -1.0)
         importance = np.ones(len(labels))

@@ -12,6 +12,9 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from taxosphere.model.config import RankingConfig
+from taxosphere.model.threads import one_thread
+from taxosphere.model.training import rate
+from taxosphere.ranking.logistic import moments
 
 Floats = NDArray[np.float32]
 _CLIP = 6.0  # standard deviations: an odd feature must not decide alone
@@ -93,7 +96,7 @@ def train(
     are to learn from, the weaker the pull.
     """
     flat = table.reshape(-1, table.shape[2])
-    mean, scale = flat.mean(0), flat.std(0) + 1e-6
+    mean, scale = moments(flat)
     scorer = Scorer(mean, scale, ())
     x, y = scorer.standardise(table), torch.from_numpy(labels)
     made = []
@@ -102,7 +105,8 @@ def train(
         net = Net(x.shape[2], config.hidden, config.dropout, generator)
         if prior is not None:
             net.load_state_dict(prior.nets[number % len(prior.nets)].state_dict())
-        _optimise(net, x, y, config, generator, prior is not None)
+        with one_thread():
+            _optimise(net, x, y, config, generator, prior is not None)
         made.append(net.eval())
     return Scorer(mean, scale, tuple(made))
 
@@ -110,27 +114,26 @@ def train(
 def _optimise(net: Net, x: Tensor, y: Tensor, config: RankingConfig, generator: torch.Generator, pulled: bool) -> None:
     home = [parameter.detach().clone() for parameter in net.parameters()]
     optimiser = torch.optim.Adam(net.parameters(), lr=config.learning_rate)
-    steps = config.epochs * -(-len(x) // config.batch)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, config.learning_rate, total_steps=steps, pct_start=0.1)
-    decay = config.weight_decay
-    for _ in range(config.epochs):
+    starts = range(0, len(x), config.batch)
+    # The pull to a prior is worth a fixed number of examples, so it fades as there are more of them.
+    decay = config.weight_decay * (config.prior_pull / len(x) if pulled else 1.0)
+    for epoch in range(config.epochs):
         shuffled = torch.randperm(len(x), generator=generator)
-        for start in range(0, len(x), config.batch):
+        for step, start in enumerate(starts):
             rows = shuffled[start : start + config.batch]
+            share = rate(epoch * len(starts) + step, config.epochs * len(starts), 0.1, decay=True)
+            optimiser.param_groups[0]["lr"] = config.learning_rate * share
             keep = torch.rand(len(net.bias), generator=generator) >= net.dropout
             loss = listwise(net(x[rows], keep / (1 - net.dropout)), y[rows])
             optimiser.zero_grad()
-            loss.backward()  # type: ignore[no-untyped-call]
+            torch.autograd.backward(loss)
             optimiser.step()
             with torch.no_grad():  # decoupled decay, towards zero or towards the prior
-                strength = (
-                    decay
-                    * float(schedule.get_last_lr()[0])
-                    * (config.prior_pull * config.batch / len(x) if pulled else 1)
-                )
                 for parameter, origin in zip(net.parameters(), home, strict=True):
-                    parameter.sub_((parameter - origin) if pulled else parameter, alpha=min(1.0, strength))
-            schedule.step()
+                    parameter.sub_(
+                        parameter - origin if pulled else parameter,
+                        alpha=min(1.0, decay * config.learning_rate * share),
+                    )
 
 
 def listwise(scores: Tensor, labels: Tensor) -> Tensor:

@@ -123,9 +123,20 @@ def derived(names: Sequence[str], table: Floats, present: NDArray[np.bool_] | No
     if present is not None:
         own = np.where(present[..., None], own, -np.inf)
     gap = np.maximum(own - own.max(axis=1, keepdims=True), -1e3)
-    rank = np.argsort(np.argsort(-own, axis=1, kind="stable"), axis=1, kind="stable")
+    rank = ranks(np.round(own, 4))  # what differs by rounding alone shares a rank
     labels = [*names, *(f"{names[c]}, to the best" for c in columns), *(f"{names[c]}, rank" for c in columns)]
     return labels, np.concatenate([table, gap, -np.log1p(rank).astype(np.float32)], axis=-1)
+
+
+def ranks(values: Floats) -> NDArray[np.int64]:
+    """How many candidates of the list are better, by column (q, k, f): equal values share a rank."""
+    order = np.argsort(-values, axis=1, kind="stable")
+    ordered = np.take_along_axis(values, order, 1)
+    first = np.zeros(ordered.shape, np.int64)
+    first[:, 1:] = np.where(ordered[:, 1:] != ordered[:, :-1], np.arange(1, ordered.shape[1])[None, :, None], 0)
+    found = np.empty_like(first)
+    np.put_along_axis(found, order, np.maximum.accumulate(first, axis=1), 1)
+    return found
 
 
 def origin(label: str) -> str:

@@ -1,0 +1,123 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from meadow import meadow
+
+from taxosphere import Taxonomy
+from taxosphere.cli import main
+from tiny_encoder import build_tiny_encoder
+
+QUICK = ("training.epochs=3", "ranking.folds=2", "ranking.nets=1", "ranking.epochs=4")
+
+
+@pytest.fixture(scope="module")
+def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("work")
+    build_tiny_encoder(folder / "encoder")
+    meadow().write(folder / "meadow.obo")
+    (folder / "new.tsv").write_text(
+        "name\tdescription\ngreen bird\ta bird that is called green\ntiny green bird\ta green bird\nred bird\tagain\n"
+    )
+    return folder
+
+
+def _fit(folder: Path, *more: str) -> int:
+    settings = [part for setting in QUICK for part in ("--set", setting)]
+    encoder = str(folder / "encoder")
+    return main(
+        ["fit", str(folder / "meadow.obo"), "-o", str(folder / "model"), "--encoder", encoder, *settings, *more]
+    )
+
+
+@pytest.fixture(scope="module")
+def model(workplace: Path) -> Path:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TAXOSPHERE_CACHE", str(workplace / "cache"))
+        assert _fit(workplace) == 0
+    return workplace / "model"
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(workplace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TAXOSPHERE_CACHE", str(workplace / "cache"))
+
+
+def test_a_fit_leaves_a_model_and_no_checkpoints(model: Path, workplace: Path) -> None:
+    assert (model / "manifest.json").is_file()
+    assert [p.name for p in workplace.iterdir() if p.name.startswith(".")] == []
+
+
+def test_resuming_a_finished_fit_says_so(model: Path, workplace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = (model / "manifest.json").stat().st_mtime_ns
+    assert _fit(workplace, "--resume") == 0
+    assert "finished already" in capsys.readouterr().err
+    assert (model / "manifest.json").stat().st_mtime_ns == before
+
+
+def test_suggest_prints_one_json_document(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["suggest", str(model), "green bird", "-d", "a bird that is called green", "-k", "3", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["query"]["name"] == "green bird"
+    assert len(document["suggestions"]) == 3
+
+
+def test_suggest_for_a_list_and_as_a_table(model: Path, workplace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["suggest", str(model), "--file", str(workplace / "new.tsv"), "--json"]) == 0
+    assert [d["query"]["name"] for d in json.loads(capsys.readouterr().out)] == [
+        "green bird",
+        "tiny green bird",
+        "red bird",
+    ]
+    assert main(["suggest", str(model), "Red Bird"]) == 0
+    output = capsys.readouterr()
+    assert "may be there already as 'red bird'" in output.err
+    assert "probability" in output.out
+
+
+def test_expand_writes_the_grown_taxonomy_and_the_review(
+    model: Path, workplace: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, review = workplace / "grown.obo", workplace / "review.tsv"
+    arguments = ["expand", str(model), str(workplace / "new.tsv"), "-o", str(out), "--accept", "0", "--review"]
+    assert main([*arguments, str(review)]) == 0
+    grown = Taxonomy.read(out)
+    assert set(meadow().edges()) <= set(grown.edges())
+    assert {"green bird", "tiny green bird"} <= set(grown.names)
+    rows = review.read_text(encoding="utf-8").splitlines()
+    assert len(rows) == 2
+    assert "already there as 'red bird'" in rows[1]
+    assert "attached 2 of 3, 1 for review" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        (["suggest", "nowhere", "x"], "no model folder"),
+        (["suggest", "MODEL"], "name one new concept"),
+        (["suggest", "MODEL", "x", "--file", "new.tsv"], "name one new concept"),
+        (["expand", "MODEL", "missing.tsv", "-o", "out.obo"], "missing.tsv"),
+        (["fit", "missing.obo", "-o", "m"], "missing.obo"),
+        (["fit", "TAX", "-o", "m", "--preset", "nonsense"], "no preset 'nonsense'"),
+        (["fit", "TAX", "-o", "m", "--set", "training.epoch=3"], "training.epochs"),
+        (["fit", "TAX", "-o", "cache", "--encoder", "ENCODER"], "is no model"),
+    ],
+)
+def test_bad_input_ends_in_one_line_and_exit_code_2(
+    arguments: list[str],
+    part: str,
+    model: Path,
+    workplace: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(workplace)
+    names = {"MODEL": "model", "TAX": "meadow.obo", "ENCODER": "encoder"}
+    before = sorted(p.name for p in workplace.iterdir())
+    assert main([names.get(argument, argument) for argument in arguments]) == 2
+    lines = [line for line in capsys.readouterr().err.splitlines() if line.startswith("error")]
+    assert len(lines) == 1
+    assert part in lines[0]
+    assert sorted(p.name for p in workplace.iterdir()) == before

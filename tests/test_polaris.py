@@ -1,0 +1,141 @@
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from meadow import meadow
+
+from gram_encoder import GramEncoder
+from taxosphere import Concept, Polaris, PolarisConfig, Taxonomy
+from taxosphere.errors import InputError, TaxosphereError
+
+QUICK = PolarisConfig().with_overrides(
+    ("training.epochs=5", "ranking.folds=3", "ranking.nets=2", "ranking.epochs=8", "ranking.prior=false")
+)
+
+
+@pytest.fixture(scope="module")
+def model() -> Polaris:
+    return Polaris(QUICK).fit(meadow(), encoder=GramEncoder())
+
+
+def test_suggestions_are_probabilities_with_paths_and_reasons(model: Polaris) -> None:
+    found = model.suggest("green bird", "a bird that is called green", k=3)
+    assert len(found) == 3
+    assert found[0].name == "bird"
+    assert found[0].path == ("thing", "bird")
+    assert set(found[0].siblings) <= set(model.taxonomy.children("bird"))
+    assert found[0].reasons
+    document = json.loads(json.dumps(found.as_dict()))
+    assert set(document) >= {"query", "none_probability", "suggestions"}
+    expected = {"id", "name", "path", "probability", "score", "cosine", "gate", "siblings", "reasons"}
+    assert set(document["suggestions"][0]) == expected
+
+
+def test_all_probabilities_add_up_to_one(model: Polaris) -> None:
+    found = model.suggest("green bird", k=len(model.taxonomy))
+    assert sum(s.probability for s in found) + found.none_probability == pytest.approx(1, abs=1e-4)
+
+
+def test_what_is_there_already_is_pointed_out(model: Polaris) -> None:
+    assert [name for _, name, _ in model.suggest("Red Birds").already] == ["red bird"]
+
+
+def test_saved_and_loaded_models_score_alike(model: Polaris, tmp_path: Path) -> None:
+    queries = [Concept("a", "green fish"), Concept("b", "tall tree", "a tree that is called tall")]
+    model.save(tmp_path / "model")
+    loaded = Polaris.load(tmp_path / "model", encoder=GramEncoder())
+    assert np.array_equal(loaded.score(queries), model.score(queries))
+    ours, theirs = (list(m.suggest_many(queries)) for m in (model, loaded))
+    assert [s.as_dict() for s in ours] == [s.as_dict() for s in theirs]
+
+
+def test_the_same_seed_gives_the_same_model(model: Polaris) -> None:
+    again = Polaris(QUICK).fit(meadow(), encoder=GramEncoder())
+    queries = [Concept("a", "green fish")]
+    assert np.array_equal(again.score(queries), model.score(queries))
+
+
+def test_scores_of_a_query_do_not_depend_on_the_others(model: Polaris) -> None:
+    queries = [Concept(str(i), f"{word} boat") for i, word in enumerate(("green", "tall", "quiet"))]
+    together = model.score(queries)
+    alone = np.concatenate([model.score([query]) for query in queries])
+    # Products of one row and of many differ in their last bits, which may part two candidates that were level.
+    np.testing.assert_allclose(together, alone, atol=0.1)
+    assert (together.argmax(1) == alone.argmax(1)).all()
+
+
+def test_expanding_builds_chains_of_new_concepts_and_keeps_the_seed(model: Polaris) -> None:
+    new = [("tiny green bird", "a green bird that is called tiny"), ("green bird", "a bird that is called green")]
+    expansion = model.expand(new, accept=0.0)
+    grown = expansion.taxonomy
+    grown.refuse_cycles()
+    assert set(model.taxonomy.edges()) <= set(grown.edges())
+    assert grown.parents("green bird") == ("bird",)
+    assert len(expansion.attached) == 2
+    careful = model.expand(new, accept=1.0)
+    assert len(careful.review) == 2
+    assert careful.taxonomy.ids == model.taxonomy.ids
+
+
+def test_adopted_concepts_are_candidates_at_once() -> None:
+    model = Polaris(QUICK).fit(meadow(), encoder=GramEncoder())
+    expansion = model.expand([("green bird", "a bird that is called green")], accept=0.0)
+    model.adopt(expansion.taxonomy)
+    names = [s.name for s in model.suggest("tiny green bird", "a green bird that is called tiny", k=10)]
+    assert "green bird" in names
+
+
+def test_a_tiny_taxonomy_falls_back_and_says_so(animals: Taxonomy) -> None:
+    model = Polaris(QUICK).fit(animals, encoder=GramEncoder())
+    assert "only" in model.summary()[0]
+    found = model.suggest("goose", k=3)
+    assert 0 < found[0].probability < 1
+
+
+def test_asking_before_learning_and_learning_from_a_cycle_are_refused() -> None:
+    with pytest.raises(TaxosphereError, match="learned nothing yet"):
+        Polaris().suggest("x")
+    loop = Taxonomy.from_edges([("a", "b"), ("b", "c"), ("c", "b")])
+    with pytest.raises(InputError, match="circle"):
+        Polaris(QUICK).fit(loop, encoder=GramEncoder())
+
+
+def test_a_later_model_may_begin_from_an_earlier_one(model: Polaris) -> None:
+    warm = Polaris(QUICK).fit(meadow(), encoder=GramEncoder(), start=model)
+    assert warm.suggest("green bird")[0].name == "bird"
+    with pytest.raises(InputError, match="another encoder or network"):
+        Polaris(QUICK.with_overrides(["network.dim=16"])).fit(meadow(), encoder=GramEncoder(), start=model)
+
+
+def test_a_killed_fit_leaves_no_model_and_resumes_to_the_same_one(model: Polaris, tmp_path: Path) -> None:
+    tests = Path(__file__).parent
+    script = (
+        "from gram_encoder import GramEncoder; from meadow import meadow; from pathlib import Path; import sys\n"
+        "from taxosphere import Polaris, PolarisConfig\n"
+        "config = PolarisConfig.read(sys.argv[1])\n"
+        "Polaris(config).fit(meadow(), encoder=GramEncoder(), checkpoints=Path(sys.argv[2]), resume=True,\n"
+        "    progress=lambda done, total, what: print(what, flush=True)).save(sys.argv[3])\n"
+    )
+    QUICK.write(tmp_path / "settings.toml")
+    arguments = [str(tmp_path / name) for name in ("settings.toml", "checkpoints", "model")]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (tests, tests / "ranking")))}
+    for lines in (1, 4, 9):  # killed in the first epoch, in a later one, among the folds
+        with subprocess.Popen(
+            [sys.executable, "-c", script, *arguments], env=environment, stdout=subprocess.PIPE, text=True
+        ) as process:
+            assert process.stdout is not None
+            for _ in range(lines):
+                process.stdout.readline()
+            process.send_signal(signal.SIGKILL)
+        assert not (tmp_path / "model").exists()
+    subprocess.run([sys.executable, "-c", script, *arguments], env=environment, check=True, capture_output=True)
+    resumed = Polaris.load(tmp_path / "model", encoder=GramEncoder())
+    queries = [Concept("a", "green fish"), Concept("b", "tall tree")]
+    assert np.array_equal(resumed.score(queries), model.score(queries))
