@@ -6,6 +6,7 @@ import torch
 
 from gram_encoder import GramEncoder
 from taxosphere import Concept, Taxonomy
+from taxosphere.baselines.insertions import Cases, Insertions
 from taxosphere.baselines.network import Batch
 from taxosphere.baselines.seed import NOBODY, Seed
 from taxosphere.baselines.tmn import GatedMatch, Tmn, TmnNetwork, TmnSettings
@@ -76,7 +77,8 @@ def test_the_loss_is_four_binary_losses(
     parent, child = torch.tensor([[0, 0, 2], [1, 1, 2]]), torch.tensor([[4, NOBODY, 3], [NOBODY, 4, NOBODY]])
     right_parent = torch.tensor([[True, True, False], [True, True, False]])
     right_child = torch.tensor([[True, False, True], [True, False, True]])
-    monkeypatch.setattr(TmnNetwork, "cases", lambda self, batch: (parent, child, right_parent, right_child))
+    cases = Cases(parent, child, right_parent, right_child)
+    monkeypatch.setattr(network.insertions, "cases", lambda query, candidate: cases)
     query = torch.tensor([1, 3])
     batch = Batch(query, parent, *double_seed.views(query, parent))
     h, total = double_seed.vectors.numpy(), 0.0
@@ -92,24 +94,20 @@ def test_the_loss_is_four_binary_losses(
 
 def test_cases_are_labelled_by_the_seed(double_seed: Seed) -> None:
     torch.manual_seed(0)
-    settings = TmnSettings(slices=2, pairs=0.4, half_right=0.3)
-    network = TmnNetwork(settings, double_seed)
-    query = torch.tensor([1, 3, 4, 2] * 20)
-    truth = torch.tensor([0, 1, 2, 0] * 20)
+    query, truth = torch.tensor([1, 3, 4, 2] * 20), torch.tensor([0, 1, 2, 0] * 20)
     candidate = torch.cat([truth[:, None], torch.tensor([[2, 3], [2, 0], [3, 0], [1, 3]] * 20)], dim=1)
-    parent, child, right_parent, right_child = network.cases(
-        Batch(query, candidate, *double_seed.views(query, candidate))
-    )
+    cases = Insertions(double_seed.taxonomy, pairs=0.4, half_right=0.3).cases(query, candidate)
     edges = {tuple(edge) for edge in double_seed.taxonomy.edge_array.tolist()}
     inner = {p for p, _ in edges}
     kinds = set()
-    for q, ps, cs, rp, rc in zip(*(x.tolist() for x in (query, parent, child, right_parent, right_child))):
+    for q, ps, cs, rp, rc in zip(query.tolist(), *(x.tolist() for x in cases)):
         assert rp[0]
         assert rc[0]
         for p, c, good_parent, good_child in zip(ps, cs, rp, rc):
             assert good_parent == ((p, q) in edges)
             assert good_child == ((q, c) in edges if c != NOBODY else q not in inner)
-            assert c in (NOBODY, q) or (p, c) in edges or (q, c) in edges
+            assert c != q
+            assert c == NOBODY or (p, c) in edges or (q, c) in edges
             kinds.add((good_parent, good_child))
     assert len(kinds) == 4
 

@@ -38,6 +38,8 @@ class BertMlpNetwork(Network):
         if settings.sharpness:
             with torch.no_grad():
                 self.out.weight[0] = start_at_similarity(self.of_query, self.of_candidate, settings.sharpness)
+        # Start at the rate of true pairs: otherwise training first shrinks every weight to say "no" to most of them.
+        nn.init.constant_(self.out.bias, -math.log(settings.negatives) - 0.3 * settings.sharpness)
 
     @property
     def width(self) -> int:

@@ -7,6 +7,7 @@ the primal score s reads their slices without sending gradient back.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -18,6 +19,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from taxosphere.baselines.frame import Baseline
+from taxosphere.baselines.insertions import Insertions
 from taxosphere.baselines.network import Batch, Network
 from taxosphere.baselines.seed import NOBODY, Seed, Views
 from taxosphere.baselines.settings import Settings
@@ -74,11 +76,17 @@ class TmnNetwork(Network):
     def __init__(self, settings: TmnSettings, seed: Seed) -> None:
         super().__init__(settings, seed)
         self.settings = settings
+        self.insertions = Insertions(seed.taxonomy, settings.pairs, settings.half_right)
         self.left = GatedMatch(1, seed.dim, settings)
         self.right = GatedMatch(1, seed.dim, settings)
         self.edge = GatedMatch(2, seed.dim, settings)
         self.out = nn.Linear(3 * settings.slices, 1)
         nn.init.constant_(self.out.weight, 1 / settings.slices)
+        # Start at the rate of true pairs: otherwise training first shrinks every weight to say "no" to most of them.
+        # A gate passes half at the start and two texts have a cosine about 0.25.
+        rate, level = -math.log(settings.negatives), settings.sharpness / 8
+        for out, matches in ((self.left.out, 1), (self.edge.out, 1), (self.out, 2)):
+            nn.init.constant_(out.bias, rate - matches * level)
 
     @property
     def width(self) -> int:
@@ -133,7 +141,7 @@ class TmnNetwork(Network):
         return torch.where((child == NOBODY)[..., None], 0.0, self.seed.vectors[child])
 
     def loss(self, batch: Batch) -> Tensor:
-        parent, child, right_parent, right_child = self.cases(batch)
+        parent, child, right_parent, right_child = self.insertions.cases(batch.query, batch.candidate)
         views, place = self.seed.views(batch.query, parent)
         found, child_place = torch.unique(child, return_inverse=True)
         scores = self.all_scores(
@@ -146,35 +154,6 @@ class TmnNetwork(Network):
         return torch.stack(
             [F.binary_cross_entropy_with_logits(s, y.to(s.dtype)) for s, y in zip(scores, labels, strict=True)]
         ).sum()
-
-    def cases(self, batch: Batch) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """Pairs (b, 1 + k) and whether their parent and child are right; column 0 is right in both.
-
-        A query with children belongs between its parent and one of them, a leaf above the pseudo-leaf.
-        """
-        rows, parent = self.seed.taxonomy.child_csr, batch.candidate.clone()
-        draw = torch.rand(parent.shape)
-        half = draw > 1 - self.settings.half_right
-        half[:, 0] = False
-        parent = torch.where(half, parent[:, :1], parent)
-        real = draw < self.settings.pairs
-        child = torch.where(real | half, self._random_child(parent), NOBODY)
-        child[:, 0] = self._random_child(batch.query)
-        size = len(self.seed)
-        owner = np.repeat(np.arange(size), rows.counts)
-        truth = torch.from_numpy(owner * size + rows.indices)
-        inner = torch.from_numpy(rows.counts > 0)[batch.query][:, None]
-        right_child = torch.where(child == NOBODY, ~inner, torch.isin(batch.query[:, None] * size + child, truth))
-        right_parent = half.clone()
-        right_parent[:, 0] = True
-        return parent, child, right_parent, right_child
-
-    def _random_child(self, parent: Tensor) -> Tensor:
-        rows = self.seed.taxonomy.child_csr
-        first, count = torch.from_numpy(rows.indptr[:-1])[parent], torch.from_numpy(rows.counts)[parent]
-        place = first + (torch.rand(parent.shape) * count).long().clamp(max=(count - 1).clamp(min=0))
-        indices = torch.from_numpy(np.append(rows.indices, NOBODY).astype(np.int64))
-        return torch.where(count > 0, indices[place.clamp(max=len(indices) - 1)], NOBODY)
 
 
 class Tmn(Baseline):
