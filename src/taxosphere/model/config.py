@@ -147,8 +147,8 @@ class RankingConfig(Section):
     folds: Annotated[int, Field(ge=2)] = 5
     examples: PositiveInt = 2400
     prior: bool = True
-    # How many examples the prior is worth.
-    prior_pull: Weight = 600.0
+    # With this many examples the pull to the prior equals the usual decay to zero; it fades with their square.
+    prior_pull: Weight = 1000.0
     nets: PositiveInt = 3
     hidden: PositiveInt = 32
     dropout: Annotated[float, Field(ge=0.0, lt=1.0)] = 0.3

@@ -115,8 +115,8 @@ def _optimise(net: Net, x: Tensor, y: Tensor, config: RankingConfig, generator: 
     home = [parameter.detach().clone() for parameter in net.parameters()]
     optimiser = torch.optim.Adam(net.parameters(), lr=config.learning_rate)
     starts = range(0, len(x), config.batch)
-    # The pull to a prior is worth a fixed number of examples, so it fades as there are more of them.
-    decay = config.weight_decay * (config.prior_pull / len(x) if pulled else 1.0)
+    # The pull to a prior is strong where there are few examples and soon fades as there are more.
+    decay = config.weight_decay * ((config.prior_pull / len(x)) ** 2 if pulled else 1.0)
     for epoch in range(config.epochs):
         shuffled = torch.randperm(len(x), generator=generator)
         for step, start in enumerate(starts):
