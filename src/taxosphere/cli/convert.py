@@ -9,7 +9,7 @@ import typer
 
 from taxosphere.cli import output
 from taxosphere.cli.options import COLUMNS, column_order
-from taxosphere.taxonomy import Taxonomy
+from taxosphere.taxonomy import Taxonomy, formats
 from taxosphere.taxonomy.checks import Problem
 from taxosphere.taxonomy.checks import repair as break_cycles
 
@@ -38,6 +38,8 @@ def convert(
             output.say(f"dropped {problem.where}: {problem.text}")
     elif not keep_cycles:
         taxonomy.refuse_cycles()
+    for line in formats.losses(taxonomy, target):
+        output.warn(f"{target}: {line}")
     taxonomy.write(target)
     output.say(f"wrote {len(taxonomy):,} concepts and {len(taxonomy.edge_array):,} edges to {target}")
 
