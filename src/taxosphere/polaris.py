@@ -90,6 +90,8 @@ class Polaris:
         config = self.config or auto(taxonomy)
         state = config.seed if random_state is None else random_state
         taxonomy.refuse_cycles()
+        if config.training.fine_tune:
+            raise InputError("the ranked model keeps its encoder frozen; leave training.fine_tune out")
         report = progress or _silent
         encoder = encoder or load_encoder(config)
         report(0, 1, f"encoding {len(taxonomy):,} concepts")

@@ -21,7 +21,6 @@ def fit(
     config: Path | None = typer.Option(None, help="A TOML file of settings instead of a preset."),
     set_: list[str] = typer.Option([], "--set", metavar="KEY=VALUE", help="Change one setting; repeatable."),
     encoder: str | None = typer.Option(None, help="Sentence encoder: 'minilm', a Hugging Face name, a folder or .npy."),
-    fine_tune: bool = typer.Option(False, "--fine-tune", help="Train the encoder along (slow, sometimes better)."),
     seed: int | None = typer.Option(None, min=0, help="Random state; the same one gives the same model."),
     resume: bool = typer.Option(False, "--resume", help="Go on where a stopped fit left off."),
     start: Path | None = typer.Option(None, "--from", metavar="MODEL", help="Begin from the weights of this model."),
@@ -47,7 +46,6 @@ def fit(
     settings = PolarisConfig.read(config) if config is not None else presets.preset(preset, read)
     changes = [*set_]
     changes += [f'encoder.name="{encoder}"'] if encoder is not None else []
-    changes += ["training.fine_tune=true"] if fine_tune else []
     changes += [f"seed={seed}"] if seed is not None else []
     settings = settings.with_overrides(changes)
 
