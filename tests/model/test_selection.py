@@ -1,14 +1,18 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from taxosphere import Taxonomy
+from taxosphere.encoders.transformer import TransformerEncoder
+from taxosphere.encoders.weights import locate
 from taxosphere.model.config import PolarisConfig
-from taxosphere.model.selection import carve, fit_head
-from taxosphere.model.training import train_head
+from taxosphere.model.selection import carve, fit_head, fit_tuned
+from taxosphere.model.training import highest, train_head
 
 CONFIG = PolarisConfig().with_overrides(
     ["network.dim=12", "network.hidden=16", "training.epochs=10", "training.batch=16", "training.patience=2"]
@@ -59,3 +63,29 @@ def test_both_trainings_resume(grove: Grove, tmp_path: Path) -> None:
     assert seen == []
     assert torch.equal(weights(first.network), weights(again.network))
     assert first.epochs == again.epochs
+
+
+def test_tuning_is_kept_only_where_it_answers_better(grove: Grove, tiny_folder: Path, tmp_path: Path) -> None:
+    config = CONFIG.with_overrides(["training.encoder_epochs=2", "training.batch=64", "training.epochs=3"])
+    encoder = TransformerEncoder(locate(str(tiny_folder)))
+    # Names in the tiny encoder's letters say which branch a concept belongs to, so there is something to learn.
+    words = ["".join("abcdefghijklmnop"[int(d)] for d in f"{i:03d}") for i in range(len(grove[0]))]
+    seed = replace(grove[0], names=tuple(words))
+    still = config.with_overrides(["training.encoder_learning_rate=1e-12", "training.learning_rate=1e-12"])
+    same, head = fit_tuned(encoder, seed, still, random_state=0)
+    assert same is encoder
+    assert head.trial is not None
+    tuned, head = fit_tuned(
+        encoder,
+        seed,
+        config.with_overrides(["training.encoder_learning_rate=0.003"]),
+        random_state=0,
+        checkpoints=tmp_path,
+    )
+    frozen = fit_head(torch.from_numpy(encoder.encode(words)), seed, config, random_state=0)
+    if tuned is encoder:
+        assert highest(head.history) == highest(frozen.history)
+    else:
+        assert highest(head.history) > highest(frozen.history)
+        assert (tmp_path / "tuned-final.safetensors").exists()
+        assert not np.allclose(tuned.encode(words), encoder.encode(words))

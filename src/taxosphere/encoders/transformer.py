@@ -45,6 +45,10 @@ class TransformerEncoder:
         """Everything that decides the vector of a text."""
         return json.dumps([self.weights.identity, self.recipe.pooling, self.max_tokens, self.prefix])
 
+    def fresh(self) -> TransformerEncoder:
+        """The same encoder with the weights it has on disk."""
+        return TransformerEncoder(self.weights, max_tokens=self.max_tokens, prefix=self.prefix)
+
     @cached_property
     def tokenizer(self) -> Any:
         from transformers import AutoTokenizer

@@ -108,6 +108,8 @@ class TrainingConfig(Section):
     learning_rate: PositiveFloat = 1e-2
     encoder_learning_rate: PositiveFloat = 9e-5
     fine_tune: bool = False
+    # Fine-tuning begins from a trained head, so a few epochs are enough.
+    encoder_epochs: PositiveInt = 5
     bf16: bool = False
     # Length of the noise added to the unit vectors of each step, so that small seeds are not learned by heart.
     noise: Weight = 0.6

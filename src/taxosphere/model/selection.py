@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypedDict
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from taxosphere.encoders.transformer import TransformerEncoder
 from taxosphere.model.checkpoint import Checkpoint, Epoch
 from taxosphere.model.config import PolarisConfig
 from taxosphere.model.network import SphereNetwork
-from taxosphere.model.training import Progress, train_head
+from taxosphere.model.training import Progress, fine_tune, highest, train_head
 from taxosphere.model.validation import Validation
 from taxosphere.taxonomy import Taxonomy
 from taxosphere.taxonomy.split import Split, leaves
@@ -82,6 +84,58 @@ def fit_head(
     if trial is None:
         return SelectedHead(final.network, final.history, final.best, None, None)
     return SelectedHead(final.network, trial.history, trial.best, trial.network, split)
+
+
+def fit_tuned(
+    encoder: TransformerEncoder,
+    seed: Taxonomy,
+    config: PolarisConfig,
+    *,
+    random_state: int,
+    checkpoints: Path | None = None,
+    resume: bool = False,
+    progress: Progress | None = None,
+) -> tuple[TransformerEncoder, SelectedHead]:
+    """As `fit_head`, then the encoder learns along; the frozen result is kept where that answers no better."""
+    texts = [concept.text for concept in seed.concepts()]
+    more: _More = {"random_state": random_state, "progress": progress}
+    vectors = torch.from_numpy(encoder.encode(texts))
+    head = fit_head(vectors, seed, config, checkpoints=checkpoints, resume=resume, **more)
+    epochs, history, trial = config.training.encoder_epochs, None, None
+    if head.split is not None and head.trial is not None:
+        own = [concept.text for concept in head.split.seed.concepts()]
+        queries = Validation(head.split.gold, texts=tuple(query.text for query in head.split.queries))
+        tried = fine_tune(
+            encoder.fresh(),
+            own,
+            head.split.seed,
+            config,
+            start=head.trial,
+            validation=queries,
+            epochs=epochs,
+            checkpoint=_checkpoint(checkpoints, "tuned-validated", resume),
+            **more,
+        )
+        if highest(tried.history) <= highest(head.history):
+            return encoder, head
+        epochs, history, trial = tried.best, tried.history, tried.network
+    tuned = encoder.fresh()
+    final = fine_tune(
+        tuned,
+        texts,
+        seed,
+        config,
+        start=head.network,
+        epochs=epochs,
+        checkpoint=_checkpoint(checkpoints, "tuned-final", resume),
+        **more,
+    )
+    return tuned, SelectedHead(final.network, history or final.history, epochs, trial, head.split)
+
+
+class _More(TypedDict):
+    random_state: int
+    progress: Progress | None
 
 
 def _checkpoint(folder: Path | None, name: str, resume: bool) -> Checkpoint | None:

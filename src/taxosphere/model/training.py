@@ -75,7 +75,9 @@ def fine_tune(
     progress: Progress | None = None,
 ) -> TrainedHead:
     """Train network and encoder together; the encoder's weights change in place. ``start`` is a head to begin from."""
-    network = new_network(encoder.dim, config, random_state) if start is None else start.train()
+    network = new_network(encoder.dim, config, random_state)
+    if start is not None:
+        network.load_state_dict(start.state_dict())
     run = Run(seed, config, random_state, epochs or config.training.epochs, checkpoint, progress)
     bf16 = config.training.bf16
     queries = None if validation is None else Tuned(encoder, validation.require_texts(), network, bf16=bf16)
@@ -192,6 +194,11 @@ def best_epoch(history: Sequence[Epoch]) -> int:
     if not scored:
         return len(history)
     return max(scored, key=lambda entry: (entry.mrr or 0.0, -entry.number)).number
+
+
+def highest(history: Sequence[Epoch]) -> float:
+    """The highest validation MRR; 0 when nothing was validated."""
+    return max((entry.mrr or 0.0 for entry in history), default=0.0)
 
 
 def finished(history: Sequence[Epoch], epochs: int, patience: int) -> bool:
