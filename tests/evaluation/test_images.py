@@ -77,6 +77,16 @@ def test_ranks_count_labels_only_and_mistakes_have_a_distance() -> None:
     np.testing.assert_allclose(found.wup, [2 / 3, 1])  # bird is two below nothing, owl and duck three
 
 
+def test_places_are_the_ancestors_that_labels_share() -> None:
+    taxonomy = Taxonomy.from_edges([("bird", "owl"), ("bird", "duck"), ("animal", "bird"), ("animal", "dog")])
+    labels = np.array([taxonomy.position(name) for name in ("owl", "duck", "dog")])
+    found = images.places(taxonomy, labels)
+    assert found is not None
+    np.testing.assert_allclose(found @ found.T, [[1, 0.5, 0], [0.5, 1, 0], [0, 0, 1]], atol=1e-6)
+    flat = Taxonomy.from_edges([("animal", "owl"), ("animal", "dog")])
+    assert images.places(flat, np.array([flat.position("owl"), flat.position("dog")])) is None
+
+
 def test_a_sample_is_drawn_per_run() -> None:
     labels = np.arange(10, 60)
     first = images.sample(labels, 20, 0)
@@ -145,6 +155,51 @@ def test_too_few_pictures(tmp_path: Path, zoo: Path) -> None:
     (zoo / "images.tsv").write_text("path\tconcept\n" + "".join(f"{i}.jpg\tred\n" for i in range(30)))
     with pytest.raises(InputError, match="fewer than two concepts have pictures"):
         images.read(zoo)
+
+
+def test_hidden_leaves_take_their_pictures_with_them(zoo: Path) -> None:
+    pictures = images.read(zoo)
+    task = images.hide_leaves(pictures, each=4, random_state=0)
+    hidden = set(pictures.taxonomy.ids) - set(task.seed.ids)
+    assert len(hidden) == 1
+    gone = pictures.taxonomy.position(hidden.pop())
+    assert gone not in pictures.gallery.owner[task.rows]
+    assert {task.seed.ids[i] for i in task.owner} == set(task.seed.ids) - {"top"}
+    assert [len(rows) for rows in task.asked] == [1] * 4
+    assert all((pictures.gallery.owner[rows] == gone).all() for rows in task.asked)
+    assert all(task.seed.ids[int(parents[0])] == "top" for parents in task.gold)
+    assert [len(rows) for rows in images.hide_leaves(pictures).asked] == [10]
+
+
+def orchard(tmp_path: Path) -> Path:
+    """Eight kinds of five sorts each: sorts of one kind look alike."""
+    rng = np.random.default_rng(0)
+    kinds = [f"kind{i}" for i in range(8)]
+    sorts = {f"{kind} sort{j}": kind for kind in kinds for j in range(5)}
+    (tmp_path / "nodes.tsv").write_text(
+        "id\tname\tdescription\n" + "".join(f"{n}\t{n}\t\n" for n in ["top", *kinds, *sorts])
+    )
+    pairs = [("top", kind) for kind in kinds] + [(kind, sort) for sort, kind in sorts.items()]
+    (tmp_path / "edges.tsv").write_text("parent_id\tchild_id\n" + "".join(f"{p}\t{c}\n" for p, c in pairs))
+    centre = {kind: rng.normal(size=16) for kind in kinds}
+    own = {sort: centre[kind] + 0.5 * rng.normal(size=16) for sort, kind in sorts.items()}
+    rows = [(f"{sort}/{i}.jpg", sort) for sort in sorts for i in range(6)]
+    (tmp_path / "images.tsv").write_text("path\tconcept\n" + "".join(f"{path}\t{sort}\n" for path, sort in rows))
+    np.save(tmp_path / "v.npy", np.stack([own[sort] + 0.2 * rng.normal(size=16) for _, sort in rows]))
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", images.UNSEEN_METHODS)
+def test_unseen_leaves_are_placed_by_their_pictures(name: str, tmp_path: Path) -> None:
+    pictures = images.read(orchard(tmp_path))
+    found = images.unseen(pictures, name, GramEncoder(), random_state=0)
+    assert found.candidates == 41
+    assert len(found.outcome.sizes) == 8
+    assert found.metrics["hit@1"] >= 75
+    single = images.unseen(pictures, name, GramEncoder(), each=2, random_state=0)
+    assert len(single.outcome.sizes) == 16
+    with pytest.raises(InputError, match="does not place pictures"):
+        images.unseen(pictures, "tfidf", GramEncoder())
 
 
 def test_the_birds(shared_data: Path) -> None:

@@ -61,8 +61,8 @@ def test_anchors_go_from_apart_to_alike_with_the_floor() -> None:
 
 
 def test_votes_solve_the_kernel_regression() -> None:
-    vectors, label, texts = clusters()
-    directions, landmarks, votes, _ = towers._solve(vectors, label, texts, 0)
+    vectors, label, _ = clusters()
+    directions, landmarks, votes, _ = towers._solve(vectors, label, 6, 0)
     points = directions.points(vectors).astype(np.float64)
     kernel = np.exp(towers.KAPPA * (points @ points.T - 1))
     wanted = np.eye(6)[label] - 1 / 6
@@ -87,6 +87,32 @@ def test_new_pictures_find_their_label() -> None:
     nearest = (unit(vectors[held]) @ unit(towers.label_means(vectors[kept], label[kept], 6)).T).argmax(1) == label[held]
     assert right.mean() > 0.85
     assert right.sum() >= nearest.sum()
+
+
+def test_places_in_a_tree_add_to_the_likeness_of_anchors() -> None:
+    _, _, texts = clusters(labels=4)
+    places = unit(np.array([[1, 1, 0], [1, 0, 0], [0, 0, 1], [0, 1, 1]]))
+    head = TextHead.fit(texts, 0.1)
+    found = towers.anchors(head, texts, places, 0.3)
+    expected = (head(texts) @ head(texts).T + 0.3 * places @ places.T) / 1.3
+    np.testing.assert_allclose(found @ found.T, expected, atol=1e-5)
+    np.testing.assert_array_equal(towers.anchors(head, texts, places, 0.0), head(texts))
+
+
+def test_a_tree_that_tells_labels_apart_is_used() -> None:
+    """Two groups of labels far apart, labels within a group close: held-out pictures err within the group."""
+    rng = np.random.default_rng(0)
+    group = np.repeat([0, 1], 4)
+    centres = 3 * rng.normal(size=(2, 16))[group] + 0.8 * rng.normal(size=(8, 16))
+    label = np.repeat(np.arange(8), 12)
+    vectors = (centres[label] + rng.normal(size=(96, 16))).astype(np.float32)
+    texts = rng.normal(size=(8, 8)).astype(np.float32)
+    places = unit(np.hstack([np.eye(2)[group], np.eye(8)]))
+    kept, held = hold_out(label, 0.3, 0)
+    model = Towers.fit(vectors[kept], label[kept], texts, places=places)
+    first = model.score(vectors[held]).argmax(1)
+    assert (group[first] == group[label[held]]).all()
+    assert np.isfinite(model.score(vectors)).all()
 
 
 def test_more_pictures_than_landmarks(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ the joint vector, a label the second. Any linear layer over it is then two, one 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol, Self
 
 import numpy as np
@@ -20,6 +20,7 @@ from taxosphere.baselines.frame import Baseline
 from taxosphere.baselines.network import Batch, Network
 from taxosphere.baselines.seed import Seed
 from taxosphere.errors import TaxosphereError
+from taxosphere.model.threads import one_thread
 from taxosphere.model.towers import Directions, hold_out, unit
 from taxosphere.taxonomy import Concept, Taxonomy
 
@@ -29,14 +30,15 @@ Longs = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Labelled:
-    """Pictures with the row of ``texts`` that is their label."""
+    """Pictures with the row of ``texts`` that is their label; ``places`` says where the labels hang in their tree."""
 
     vectors: Floats  # (n, m)
     label: Longs  # (n,)
     texts: Floats  # (k, t)
+    places: Floats | None = None  # (k, p)
 
     def part(self, rows: Longs) -> Labelled:
-        return Labelled(self.vectors[rows], self.label[rows], self.texts)
+        return replace(self, vectors=self.vectors[rows], label=self.label[rows])
 
 
 class PictureMethod(Protocol):
@@ -64,7 +66,7 @@ class OnPictures:
         settings = self.system.settings
         inner, outer = hold_out(task.label, settings.validation, random_state)
         self.steps = max(settings.steps, settings.epochs * -(-len(inner) // settings.batch_size))
-        with torch.random.fork_rng(devices=[]):
+        with one_thread(), torch.random.fork_rng(devices=[]):
             if len(outer):
                 judge = _Judge(self._queries(task.vectors[outer]), task.label[outer])
                 self.steps = self._train(task.part(inner), random_state, judge)[1]

@@ -1,7 +1,11 @@
-"""Pictures to labels, as the paper asks: 80 % of every label's pictures to learn from, the rest to name.
+"""Pictures to labels, as the paper asks, and pictures of concepts that are new to the tree.
 
-Either all labels take part or a sample of them per run. A label is read as "A label of {name}". Ranks count labels
-only; where the labels hang in a tree, the Wu & Palmer similarity says how far off a wrong name is.
+To labels: 80 % of every label's pictures to learn from, the rest to name. Either all labels take part or a sample of
+them per run. A label is read as "A label of {name}". Ranks count labels only; where the labels hang in a tree, the
+Wu & Palmer similarity says how far off a wrong name is.
+
+To the tree: 20 % of the pictured leaves are hidden with all their pictures, and every concept that is left is a
+candidate parent, ranked from the pictures alone.
 """
 
 from __future__ import annotations
@@ -22,8 +26,10 @@ from taxosphere.encoders import image, image_table
 from taxosphere.errors import InputError
 from taxosphere.evaluation import metrics, records
 from taxosphere.evaluation.protocol import Progress, Run
-from taxosphere.model.towers import Towers, hold_out
-from taxosphere.taxonomy import Taxonomy
+from taxosphere.model.config import RankingConfig
+from taxosphere.model.towers import Towers, hold_out, unit
+from taxosphere.ranking.pictures import Pictured, PictureRanker, query, signs
+from taxosphere.taxonomy import Taxonomy, split
 
 if TYPE_CHECKING:
     from taxosphere.encoders.text import TextEncoder
@@ -38,6 +44,8 @@ SAMPLE = 20  # labels of the paper's main table
 GEOMETRIC = ("transe", "rotate", "hake", "hyperexpan", "cone", "entailment-cones", "box", "gumbel-box")
 METHODS = ("polaris", "clip-zero-shot", "clip-1", "clip-2", *GEOMETRIC)
 SPLIT = "80:20 of the pictures"
+UNSEEN = "unseen"
+UNSEEN_METHODS = ("polaris", "sibling-vote")
 
 
 @dataclass(frozen=True)
@@ -59,7 +67,7 @@ class OurTowers:
     """Two sphere heads, as `taxosphere.model.towers` solves them."""
 
     def fit(self, task: Labelled, *, random_state: int) -> Self:
-        self.towers = Towers.fit(task.vectors, task.label, task.texts, random_state=random_state)
+        self.towers = Towers.fit(task.vectors, task.label, task.texts, places=task.places, random_state=random_state)
         return self
 
     def score(self, vectors: Floats) -> Floats:
@@ -117,13 +125,85 @@ def run(
     texts = encoder.encode([PROMPT.format(pictures.taxonomy.names[i]) for i in labels])
     vectors = pictures.gallery.vectors
     start = time.perf_counter()
-    method.fit(Labelled(vectors[rows[train]], label[train], texts), random_state=random_state)
+    known = Labelled(vectors[rows[train]], label[train], texts, places(pictures.taxonomy, labels))
+    method.fit(known, random_state=random_state)
     fitted = time.perf_counter()
     found = method.score(vectors[rows[test]])
     asked = time.perf_counter() - fitted
     outcome = judge(found, labels[label[test]], labels, pictures.taxonomy)
     seed_hash = artifact.seed_hash(pictures.taxonomy)
     return Run(random_state, len(labels), outcome, fitted - start, asked / len(test), seed_hash)
+
+
+@dataclass(frozen=True)
+class Unseen:
+    """A tree without some pictured leaves: what is left of the pictures, and sets of pictures to ask with."""
+
+    seed: Taxonomy
+    rows: Longs  # pictures left, as rows of the gallery
+    owner: Longs  # their concepts, as positions in the seed
+    asked: list[Longs]
+    gold: list[Longs]
+
+
+def hide_leaves(pictures: PictureSet, *, each: int | None = None, random_state: int = 0) -> Unseen:
+    """Ask with all pictures of a hidden leaf at once, or with up to ``each`` of them one by one."""
+    taxonomy, gallery = pictures.taxonomy, pictures.gallery
+    chance = np.random.default_rng(random_state)
+    leaves = np.flatnonzero(gallery.shown & (taxonomy.child_csr.counts == 0) & (taxonomy.parent_csr.counts > 0))
+    if len(leaves) < 2:
+        raise InputError("fewer than two leaves with a parent have pictures, so none can be hidden")
+    hidden = np.sort(chance.choice(leaves, max(1, round(TEST_SHARE * len(leaves))), replace=False))
+    part = split.hide(taxonomy, hidden)
+    place = np.full(len(taxonomy), -1)
+    place[np.setdiff1d(np.arange(len(taxonomy)), hidden)] = np.arange(len(part.seed))
+    rows = np.flatnonzero(place[gallery.owner] >= 0)
+    asked: list[Longs] = []
+    gold: list[Longs] = []
+    for concept, parents in zip(part.queries, part.gold, strict=True):
+        own = chance.permutation(np.flatnonzero(gallery.owner == taxonomy.position(concept.id)))
+        sets = [own] if each is None else [own[i : i + 1] for i in range(min(each, len(own)))]
+        asked += sets
+        gold += [parents] * len(sets)
+    return Unseen(part.seed, rows, place[gallery.owner[rows]], asked, gold)
+
+
+def unseen(
+    pictures: PictureSet, name: str, encoder: TextEncoder, *, each: int | None = None, random_state: int = 0
+) -> Run:
+    """Place leaves that were hidden with their pictures, by the ranker or by the vote of the most similar concepts."""
+    if name not in UNSEEN_METHODS:
+        raise InputError(f"'{name}' does not place pictures; choose one of: {', '.join(UNSEEN_METHODS)}")
+    task = hide_leaves(pictures, each=each, random_state=random_state)
+    every = pictures.gallery.vectors
+    vectors, owner = every[task.rows], task.owner
+    texts = encoder.encode([concept.text for concept in task.seed.concepts()])
+    start = time.perf_counter()
+    known = Pictured.of(task.seed, vectors, owner, texts)
+    learned = None
+    if name == "polaris":
+        learned = PictureRanker.fit(task.seed, vectors, owner, texts, RankingConfig(), random_state=random_state)
+    fitted = time.perf_counter()
+    if learned is not None:
+        scores = learned.rank(known, every, task.asked).scores
+    else:
+        scores = signs(known, *query(known.directions, every, task.asked))["votes, sphere"]
+    seconds = (time.perf_counter() - fitted) / len(task.asked)
+    outcome = metrics.judge(scores, task.gold, task.seed)
+    return Run(random_state, len(task.seed), outcome, fitted - start, seconds, artifact.seed_hash(task.seed))
+
+
+def places(taxonomy: Taxonomy, labels: Longs) -> Floats | None:
+    """Each label as the set of itself and all above it (unit rows); None where they have nothing above but roots."""
+    rows, size = taxonomy.ancestor_csr, len(taxonomy)
+    which, above = rows.expand(labels)
+    inner = ~np.isin(above, taxonomy.roots)
+    if not inner.any():
+        return None
+    found = np.zeros((len(labels), size), np.float32)
+    found[np.arange(len(labels)), labels] = 1
+    found[which[inner], above[inner]] = 1
+    return unit(found[:, found.any(0)])
 
 
 def sample(labels: Longs, classes: int | None, random_state: int) -> Longs:

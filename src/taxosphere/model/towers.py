@@ -4,14 +4,16 @@ Text head: label vectors centred, whitened up to a floor and scaled to unit leng
 alike and no two coincide: the anchors. Image head: regression with the von Mises-Fisher kernel exp(κ(p·p' − 1)) on the
 sphere of picture vectors, from the training pictures onto the anchors of their labels. Beside it stand directions in a
 space where pictures of one label scatter evenly; there a label is the mean direction of its pictures. A picture is
-[regression, direction], a label [anchor, mean direction], and one inner product ranks them.
+[regression, direction], a label [anchor, mean direction], and one inner product ranks them. Where labels hang in a
+tree, their places in it may join the anchors.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Self
+from itertools import product
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +29,7 @@ RIDGE = 0.1
 SHRINK = 0.4  # of the scatter within labels towards its mean variance
 MOST_LANDMARKS = 10_000  # pictures in the regression; its time grows with their third power
 FLOORS = (0.03, 0.1, 0.3)  # of the text whitening, in mean variances
+SHARES = (0.0, 0.3, 1.0)  # of the place in the tree beside the text
 WEIGHTS = (0.5, 1.0, 2.0)  # of the direction beside the regression
 _VALIDATION = 0.2
 _BLOCK = 2048
@@ -96,18 +99,22 @@ class Towers:
     weight: float
 
     @classmethod
-    def fit(cls, vectors: Floats, label: Longs, texts: Floats, *, random_state: int = 0) -> Self:
-        """``label`` is the row of ``texts`` a picture shows. Floor and weight are chosen on a part of the pictures."""
+    def fit(
+        cls, vectors: Floats, label: Longs, texts: Floats, *, places: Floats | None = None, random_state: int = 0
+    ) -> Self:
+        """``label`` is the row of ``texts`` (and ``places``) that a picture shows.
+
+        How much texts, places and directions count is chosen on a part of the pictures.
+        """
         _check(vectors, label, texts)
+        mix = Mix(FLOORS[1], 0.0, WEIGHTS[1])
         inner, outer = hold_out(label, _VALIDATION, random_state)
-        floor, weight = FLOORS[1], WEIGHTS[1]
         if len(outer):
-            floor, weight = _choose(
-                _solve(vectors[inner], label[inner], texts, random_state), vectors[outer], label[outer], texts
-            )
-        directions, landmarks, votes, means = _solve(vectors, label, texts, random_state)
-        head = TextHead.fit(texts, floor)
-        return cls(directions, head, landmarks, votes, head(texts), means, weight)
+            trial = _solve(vectors[inner], label[inner], len(texts), random_state)
+            mix = _choose(trial, vectors[outer], label[outer], texts, places)
+        directions, landmarks, votes, means = _solve(vectors, label, len(texts), random_state)
+        head = TextHead.fit(texts, mix.floor)
+        return cls(directions, head, landmarks, votes, anchors(head, texts, places, mix.share), means, mix.weight)
 
     def vote(self, vectors: Floats) -> Floats:
         """How much each label's pictures speak for a picture (q, k)."""
@@ -141,6 +148,17 @@ class Towers:
         directions = Directions(bool(a["rooted"][0]), a["centre"], a["even"])
         text = TextHead(a["text_centre"], a["text_even"])
         return cls(directions, text, a["landmarks"], a["votes"], a["anchors"], a["means"], float(a["weight"][0]))
+
+
+class Mix(NamedTuple):
+    floor: float
+    share: float
+    weight: float
+
+
+def anchors(head: TextHead, texts: Floats, places: Floats | None, share: float) -> Floats:
+    """Unit rows [text, √share · place]: cosines of texts and of places add up with these weights."""
+    return head(texts) if places is None or share == 0 else unit(np.hstack([head(texts), share**0.5 * places]))
 
 
 def label_means(rows: Floats, label: Longs, labels: int) -> Floats:
@@ -184,13 +202,13 @@ def _check(vectors: Floats, label: Longs, texts: Floats) -> None:
 _Solved = tuple[Directions, Floats, Floats, Floats]
 
 
-def _solve(vectors: Floats, label: Longs, texts: Floats, random_state: int) -> _Solved:
-    directions = Directions.fit(vectors, label, len(texts))
-    means = unit(label_means(directions.centred(vectors), label, len(texts)) @ directions.even)
+def _solve(vectors: Floats, label: Longs, labels: int, random_state: int) -> _Solved:
+    directions = Directions.fit(vectors, label, labels)
+    means = unit(label_means(directions.centred(vectors), label, labels) @ directions.even)
     few = len(vectors) <= MOST_LANDMARKS
     rows = slice(None) if few else hold_out(label, MOST_LANDMARKS / len(vectors), random_state)[1]
     landmarks = directions.points(vectors[rows])
-    wanted = np.eye(len(texts), dtype=np.float32)[label[rows]] - np.float32(1 / len(texts))
+    wanted = np.eye(labels, dtype=np.float32)[label[rows]] - np.float32(1 / labels)
     kernel = landmarks @ landmarks.T
     np.exp(KAPPA * (kernel - 1), out=kernel)
     kernel[np.diag_indices(len(kernel))] += RIDGE
@@ -203,21 +221,21 @@ def _vote(points: Floats, landmarks: Floats, votes: Floats) -> Floats:
     return near @ votes
 
 
-def _choose(solved: _Solved, vectors: Floats, label: Longs, texts: Floats) -> tuple[float, float]:
-    """The floor and weight with the best mean reciprocal rank of held-out pictures; of equals the first."""
+def _choose(solved: _Solved, vectors: Floats, label: Longs, texts: Floats, places: Floats | None) -> Mix:
+    """The mixture with the best mean reciprocal rank of held-out pictures; of equals the first."""
     directions, landmarks, votes, means = solved
     raw = np.vstack([_vote(directions.points(part), landmarks, votes) for part in _blocks(vectors)])
     near = directions(vectors) @ means.T
-    best, found = -1.0, (FLOORS[0], WEIGHTS[0])
-    for floor in FLOORS:
-        anchors = TextHead.fit(texts, floor)(texts)
-        cosines = raw @ (anchors @ anchors.T)
+    best, found = -1.0, Mix(FLOORS[0], SHARES[0], WEIGHTS[0])
+    for floor, share in product(FLOORS, SHARES if places is not None else SHARES[:1]):
+        rows = anchors(TextHead.fit(texts, floor), texts, places, share)
+        cosines = raw @ (rows @ rows.T)
         for weight in WEIGHTS:
             scores = cosines + weight * near
             own = np.take_along_axis(scores, label[:, None], 1)
             value = float((1 / ((scores > own).sum(1) + 1)).mean())
             if value > best:
-                best, found = value, (floor, weight)
+                best, found = value, Mix(floor, share, weight)
     return found
 
 
