@@ -1,0 +1,35 @@
+"""A method of your own on the frame of the compared systems: one learned projection for each side of an edge."""
+
+from torch import Tensor, nn
+
+from taxosphere.baselines import losses
+from taxosphere.baselines.frame import Baseline
+from taxosphere.baselines.network import Batch, Network
+from taxosphere.baselines.seed import Seed, Views
+from taxosphere.baselines.settings import Settings
+
+
+class TwoTowersNetwork(Network):
+    width = 64  # numbers a (query, candidate) pair needs; it bounds the memory of scoring
+
+    def __init__(self, settings: Settings, seed: Seed) -> None:
+        super().__init__(settings, seed)
+        self.below, self.above = nn.Linear(seed.dim, 64), nn.Linear(seed.dim, 64)
+
+    def query(self, vectors: Tensor) -> Tensor:
+        return self.below(vectors)
+
+    def candidate(self, views: Views) -> Tensor:
+        return self.above(self.seed.vectors[views.position])
+
+    def match(self, query: Tensor, candidate: Tensor) -> Tensor:
+        return (query * candidate).sum(-1)
+
+    def loss(self, batch: Batch) -> Tensor:
+        return losses.contrast(self.scores(batch))
+
+
+class TwoTowers(Baseline):
+    """Dot product of two learned projections."""
+
+    name, settings_type, network_type = "two-towers", Settings, TwoTowersNetwork
