@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 HIDDEN = 60
 SHOWN = 15
 PICTURES = 4
+# A ranker trained on fewer hidden leaves: a demonstration should not keep anybody waiting.
+QUICK = ("ranking.folds=3", "ranking.examples=600", "ranking.nets=2", "ranking.epochs=20")
 
 
 def demo(
@@ -35,6 +37,7 @@ def demo(
     """
     require("torch", "demo")
     require("edam_ontology", "demo")
+    from taxosphere.model.presets import auto
     from taxosphere.placing.expansion import write_review
     from taxosphere.polaris import Polaris
     from taxosphere.report import demo as report_page
@@ -44,7 +47,8 @@ def demo(
     taxonomy, split = hidden_edam(seed)
     output.say(f"EDAM: {len(taxonomy):,} concepts; {len(split.queries)} of them hidden from the model")
     with steps() as report:
-        model = Polaris().fit(split.seed, random_state=seed, progress=report)
+        settings = auto(split.seed).with_overrides(QUICK)
+        model = Polaris(settings).fit(split.seed, random_state=seed, progress=report)
     cases = [
         report_page.Case(found, tuple(split.seed.ids[g] for g in gold), tuple(split.seed.names[g] for g in gold))
         for found, gold in zip(model.suggest_many(split.queries, k=10), split.gold, strict=True)
