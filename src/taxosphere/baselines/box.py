@@ -19,7 +19,6 @@ from taxosphere.baselines.network import Batch, Network
 from taxosphere.baselines.seed import Seed, Views
 from taxosphere.baselines.settings import Settings
 
-_VOLUME = 1e-4  # containment decides, volume only breaks its ties (a contained box has P = 1 for every ancestor)
 _APART = -1e3  # all disjoint pairs score below all overlapping ones
 
 
@@ -35,6 +34,9 @@ class BoxSettings(Settings):
     inset: float = Field(0.05, ge=0, description="how far inside its parent a child should lie")
     gap: float = Field(0.03, ge=0, description="how far apart a negative should lie")
     smallest: float = Field(0.03, ge=0, description="half-width below which a box is pushed to grow")
+    volume: float = Field(
+        1e-4, ge=0, description="price of a large parent in log volume; tiny: it only breaks ties, as published"
+    )
     disjoint: Literal["volume", "gap"] = Field(
         "volume", description="order of candidates that do not overlap the query"
     )
@@ -73,7 +75,7 @@ class BoxNetwork(Network):
         log_p = torch.log((shared / own).clamp(1e-30, 1)).sum(-1)
         volume = torch.log(candidate.chunk(2, dim=-1)[1]).sum(-1)
         beyond = volume if self.settings.disjoint == "volume" else F.relu(-shared).sum(-1)
-        return torch.where((shared > 0).all(-1), log_p - _VOLUME * volume, _APART - beyond)
+        return torch.where((shared > 0).all(-1), log_p - self.settings.volume * volume, _APART - beyond)
 
     def loss(self, batch: Batch) -> Tensor:
         s = self.settings

@@ -30,6 +30,7 @@ class GumbelBoxSettings(Settings):
     side: float = Field(1.0, gt=0, description="full width of a box at the start")
     intersection: float = Field(0.1, gt=0, description="temperature t of the corners")
     volume: float = Field(1.0, gt=0, description="temperature of the softplus volume")
+    negative_weight: float = Field(1.0, gt=0, description="of the mean over the negatives")
 
 
 def log1mexp(x: Tensor) -> Tensor:
@@ -74,7 +75,7 @@ class GumbelBoxNetwork(Network):
 
     def loss(self, batch: Batch) -> Tensor:
         scores = self.scores(batch)
-        return -(scores[:, 0] + log1mexp(scores[:, 1:]).mean(1)).mean()
+        return -(scores[:, 0] + self.settings.negative_weight * log1mexp(scores[:, 1:]).mean(1)).mean()
 
 
 class GumbelBox(Baseline):
