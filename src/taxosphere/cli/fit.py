@@ -21,6 +21,10 @@ def fit(
     config: Path | None = typer.Option(None, help="A TOML file of settings instead of a preset."),
     set_: list[str] = typer.Option([], "--set", metavar="KEY=VALUE", help="Change one setting; repeatable."),
     encoder: str | None = typer.Option(None, help="Sentence encoder: 'minilm', a Hugging Face name, a folder or .npy."),
+    image_encoder: str | None = typer.Option(
+        None, help="Encoder of pictures: 'efficientnet-lite0', a CLIP or SigLIP name or folder, .npy, 'none'."
+    ),
+    skip_broken: bool = typer.Option(False, "--skip-broken", help="Go on without pictures that cannot be used."),
     seed: int | None = typer.Option(None, min=0, help="Random state; the same one gives the same model."),
     resume: bool = typer.Option(False, "--resume", help="Go on where a stopped fit left off."),
     start: Path | None = typer.Option(None, "--from", metavar="MODEL", help="Begin from the weights of this model."),
@@ -28,6 +32,8 @@ def fit(
     columns: str = COLUMNS,
 ) -> None:
     """Train a model on a taxonomy and write it to a folder.
+
+    Where concepts have pictures, it learns from them too.
 
     Example: taxosphere fit ontology.obo -o ontology-model
     """
@@ -46,6 +52,8 @@ def fit(
     settings = PolarisConfig.read(config) if config is not None else presets.preset(preset, read)
     changes = [*set_]
     changes += [f'encoder.name="{encoder}"'] if encoder is not None else []
+    changes += [f'images.encoder="{image_encoder}"'] if image_encoder is not None else []
+    changes += ["images.broken=skip"] if skip_broken else []
     changes += [f"seed={seed}"] if seed is not None else []
     settings = settings.with_overrides(changes)
 
@@ -61,6 +69,8 @@ def fit(
         )
         fitted.save(model)
     remove_checkpoints(model)
+    for fault in fitted.sight.faults if fitted.sight is not None else ():
+        output.warn(f"passed over {fault}")
     for line in fitted.summary():
         output.say(line)
     output.say(f"wrote {model}; try: taxosphere suggest {model} 'a new concept'")
