@@ -86,7 +86,9 @@ def looks(
     kinds = np.array([(bool(q.name), bool(q.images and fitted.sight)) for q in queries], bool).reshape(-1, 2)
     mute = np.flatnonzero(~kinds.any(1))
     if len(mute):
-        raise InputError(f"'{queries[mute[0]].id}' has no name, and this model was fitted without pictures")
+        first = queries[mute[0]]
+        why = "and this model was fitted without pictures" if first.images else "and no picture"
+        raise InputError(f"the new concept '{first.id}' has no name, {why}")
     for by_text, by_picture in np.unique(kinds, axis=0):
         rows = np.flatnonzero((kinds == (by_text, by_picture)).all(1))
         for block in blocks(len(rows), len(context.taxonomy)):
