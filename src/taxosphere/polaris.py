@@ -32,7 +32,7 @@ from taxosphere.ranking import calibration
 from taxosphere.ranking.context import Context
 from taxosphere.ranking.crossfit import points
 from taxosphere.ranking.logistic import Logistic
-from taxosphere.ranking.ranker import Ranker
+from taxosphere.ranking.ranker import HeldOut, Ranker
 from taxosphere.ranking.shortlist import blocks
 from taxosphere.ranking.views import Views, encode_views
 from taxosphere.taxonomy import Concept, Taxonomy
@@ -205,10 +205,14 @@ class Polaris:
         )
         return self
 
+    @property
+    def held_out(self) -> HeldOut:
+        """Lists of concepts hidden while the ranker learned, scored by nets that had not seen them."""
+        return self._state.ranker.held_out
+
     def reliability(self) -> list[tuple[float, float, int]]:
-        """(mean probability, share right, how many) by probability, for concepts hidden while the ranker learned."""
-        held = self._state.ranker.held_out
-        return calibration.reliability(held.probabilities[:, 0], held.labels[:, 0])
+        """(mean probability, share right, how many) by probability, for the held-out concepts."""
+        return calibration.reliability(self.held_out.probabilities[:, 0], self.held_out.labels[:, 0])
 
     def summary(self) -> list[str]:
         """What was learned, in a few lines."""
