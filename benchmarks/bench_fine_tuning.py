@@ -44,7 +44,7 @@ def main() -> None:
         print(f"run {run}: {len(asked)} queries, {len(texts)} concepts, frozen MRR {100 * highest(frozen.history):.1f}")
         began = time.perf_counter()
         tuned = fine_tune(
-            encoder.fresh(),
+            encoder,
             texts,
             split.seed,
             config,

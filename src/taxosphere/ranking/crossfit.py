@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from taxosphere.model.config import PolarisConfig
 from taxosphere.model.network import SphereNetwork
-from taxosphere.model.training import train_head
 from taxosphere.ranking.context import Context, Points
 from taxosphere.ranking.features import Queries
 from taxosphere.ranking.shortlist import blocks, shortlist
+from taxosphere.ranking.spaces import Refit
 from taxosphere.ranking.views import Views
 from taxosphere.ranking.words import read
 from taxosphere.taxonomy import Concept, Taxonomy
@@ -48,7 +48,7 @@ def queries_of(network: SphereNetwork, concepts: Sequence[Concept], views: Views
 
 
 def examples(
-    seed: Taxonomy, views: Views, config: PolarisConfig, *, epochs: int, random_state: int, progress: Progress | None
+    seed: Taxonomy, refit: Refit, config: PolarisConfig, *, random_state: int, progress: Progress | None
 ) -> Examples | None:
     """Every fold of leaves is asked of a head trained without it; None when the seed has no leaf to hide."""
     settings = config.ranking
@@ -67,13 +67,9 @@ def examples(
         part = hide(seed, fold, asked)
         if not part.queries:
             continue
-        kept = np.ones(len(seed), bool)
-        kept[fold] = False
-        own = views.take(np.flatnonzero(kept))
-        vectors = torch.from_numpy(own.full)
-        network = train_head(
-            vectors, part.seed, config, random_state=1000 + number + random_state, epochs=epochs
-        ).network
+        kept = np.delete(np.arange(len(seed)), fold)
+        views, network = refit(part.seed, kept, 1000 + number + random_state)
+        own = views.take(kept)
         context = Context(part.seed, own, points(network, own.full), len(part.seed))
         rows = np.array([seed.position(query.id) for query in part.queries])
         for block in blocks(len(rows), len(part.seed)):
