@@ -32,8 +32,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def config(folder: Path) -> PolarisConfig:
     wanted = ("training.epochs=3", "ranking.folds=2", "ranking.nets=1", "ranking.epochs=4", "ranking.prior=false")
-    tuning = ("training.fine_tune=true", "training.encoder_epochs=2", "training.encoder_learning_rate=0.003")
-    return PolarisConfig().with_overrides((*wanted, *tuning, f'encoder.name="{folder}"'))
+    tuning = ("training.fine_tune=true", "training.encoder_epochs=4", "training.encoder_learning_rate=0.01")
+    small = ("training.batch=16", "training.noise=0")  # many steps on clean points: the encoder begins as noise
+    return PolarisConfig().with_overrides((*wanted, *tuning, *small, f'encoder.name="{folder}"'))
 
 
 @pytest.fixture(scope="module")

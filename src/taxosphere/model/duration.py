@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 import numpy as np
+import torch
 
 from taxosphere.encoders.transformer import TransformerEncoder
 from taxosphere.model import batches
@@ -34,6 +35,6 @@ def _seconds_per_text(encoder: TransformerEncoder, seed: Taxonomy, config: Polar
     everyone = np.arange(len(sample))
     began = time.perf_counter()
     source.open(everyone)
-    network.points(source.lifted(everyone)).sum().backward()
+    torch.autograd.backward(network.points(source.lifted(everyone)).sum())
     source.close()
     return (time.perf_counter() - began) / len(sample)

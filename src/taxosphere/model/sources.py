@@ -15,8 +15,6 @@ from taxosphere.model.network import SphereNetwork
 
 Longs = NDArray[np.int64]
 
-_GRAPHS = 256  # texts of a step whose graph is kept: about half a gigabyte for two layers of MiniLM
-
 
 class Source(Protocol):
     def open(self, concepts: Longs) -> None:
@@ -58,10 +56,9 @@ class Frozen:
 class Tuned:
     """An encoder under training.
 
-    Each step encodes each distinct concept of its batches once, lets the losses put their gradients on those vectors,
-    and carries them into the weights. Only the first concepts keep the graph for that; the others are encoded again in
-    small parts, so that memory is bounded however many concepts share a step. Dropout stays off: both passes agree and
-    no random state has to be kept.
+    Each step encodes each distinct concept of its batches once without a graph, lets the losses put their gradients on
+    those vectors, and encodes again in small parts to carry them into the weights: memory is bounded by a part, however
+    many concepts share a step. Dropout stays off, so both passes agree and no random state has to be kept.
     """
 
     def __init__(
@@ -83,7 +80,6 @@ class Tuned:
         self._place = np.full(len(texts), -1)
         self._leaf = torch.zeros(0)
         self._concepts: Longs = np.zeros(0, np.int64)
-        self._graphs: dict[int, Tensor] = {}
 
     def _embed(self, concepts: Longs) -> Tensor:
         with torch.autocast("cpu", dtype=torch.bfloat16, enabled=self._bf16):
@@ -102,27 +98,15 @@ class Tuned:
     def open(self, concepts: Longs) -> None:
         self._concepts = concepts
         self._place[concepts] = np.arange(len(concepts))
-        self._leaf = torch.empty(len(concepts), self.encoder.dim)
-        self._graphs, kept = {}, 0
-        for number, rows in enumerate(self._parts(concepts)):
-            kept += len(rows)
-            with torch.set_grad_enabled(kept <= _GRAPHS):
-                vectors = self._embed(concepts[rows])
-            if kept <= _GRAPHS:
-                self._graphs[number] = vectors
-            self._leaf[torch.from_numpy(rows)] = vectors.detach()
-        self._leaf.requires_grad_()
+        self._leaf = self._encode(concepts).requires_grad_()
 
     def lifted(self, concepts: Longs) -> Tensor:
         return self._network.lift(self._leaf.index_select(0, torch.from_numpy(self._place[concepts])))
 
     def close(self) -> None:
         assert self._leaf.grad is not None
-        for number, rows in enumerate(self._parts(self._concepts)):
-            vectors = self._graphs.pop(number, None)
-            if vectors is None:
-                vectors = self._embed(self._concepts[rows])
-            torch.autograd.backward(vectors, self._leaf.grad[torch.from_numpy(rows)])
+        for rows in self._parts(self._concepts):
+            torch.autograd.backward(self._embed(self._concepts[rows]), self._leaf.grad[torch.from_numpy(rows)])
 
     def everything(self) -> Tensor:
         with torch.no_grad():
