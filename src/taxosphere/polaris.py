@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import Self
@@ -20,7 +21,6 @@ from taxosphere.model.checkpoint import Epoch
 from taxosphere.model.config import PolarisConfig
 from taxosphere.model.network import SphereNetwork
 from taxosphere.model.presets import auto
-from taxosphere.model.selection import fit_head
 from taxosphere.orbit import selection
 from taxosphere.placing import expansion, suggestions
 from taxosphere.placing.concept_list import with_ids
@@ -28,7 +28,7 @@ from taxosphere.placing.duplicates import NameIndex
 from taxosphere.placing.expansion import Expansion, Placement
 from taxosphere.placing.insertion import Insertion
 from taxosphere.placing.suggestions import Suggestions
-from taxosphere.ranking import calibration
+from taxosphere.ranking import calibration, spaces
 from taxosphere.ranking.context import Context
 from taxosphere.ranking.crossfit import points
 from taxosphere.ranking.logistic import Logistic
@@ -38,6 +38,7 @@ from taxosphere.ranking.views import Views, encode_views
 from taxosphere.taxonomy import Concept, Taxonomy
 
 Longs = NDArray[np.int64]
+Floats = NDArray[np.float32]
 Progress = Callable[[int, int, str], None]
 New = str | tuple[str, str] | Concept
 
@@ -57,6 +58,17 @@ class Fitted:
     context: Context
     names: NameIndex
     cutoff: float
+
+    @property
+    def plain(self) -> TextEncoder:
+        """The encoder as it was before it learned from this taxonomy."""
+        return text.untuned(self.encoder)
+
+    @cached_property
+    def plain_vectors(self) -> Floats:
+        """The taxonomy's concepts as that encoder sees them."""
+        plain, taxonomy = self.plain, self.context.taxonomy
+        return self.context.vectors if plain is self.encoder else plain.encode([c.text for c in taxonomy.concepts()])
 
 
 class Polaris:
@@ -90,34 +102,30 @@ class Polaris:
         config = self.config or auto(taxonomy)
         state = config.seed if random_state is None else random_state
         taxonomy.refuse_cycles()
-        if config.training.fine_tune:
-            raise InputError("the ranked model keeps its encoder frozen; leave training.fine_tune out")
         report = progress or _silent
         encoder = encoder or load_encoder(config)
         report(0, 1, f"encoding {len(taxonomy):,} concepts")
-        views = encode_views(encoder, list(taxonomy.concepts()))
-        head = fit_head(
-            torch.from_numpy(views.full),
+        space = spaces.fit(
+            encoder,
             taxonomy,
             config,
             random_state=state,
             start=None if start is None else start.network_for(config),
-            checkpoints=checkpoints,
-            resume=resume,
+            checkpoints=spaces.Checkpoints(checkpoints, resume),
             progress=lambda epoch, total: report(epoch.number, total, _told(epoch)),
         )
         ranker = Ranker.fit(
             taxonomy,
-            views,
+            space.refit,
             config,
-            epochs=head.epochs,
-            gamma=selection.gamma(head, taxonomy, torch.from_numpy(views.full), config.orbit),
+            gamma=selection.gamma(space.head, taxonomy, config.orbit),
             random_state=state,
             progress=progress,
         )
-        insertion = Insertion.fit(taxonomy, views.full, state)
+        head = space.head
+        fitted = _assemble(space.encoder, head.network, ranker, None, head.history, taxonomy, space.views)
         self.config = config
-        self._fitted = _assemble(encoder, head.network, ranker, insertion, head.history, taxonomy, views)
+        self._fitted = replace(fitted, insertion=Insertion.fit(taxonomy, fitted.plain_vectors, state))
         return self
 
     @property
@@ -132,6 +140,8 @@ class Polaris:
 
     def network_for(self, config: PolarisConfig) -> SphereNetwork:
         """The sphere network, for a model with the same kind of one."""
+        if text.untuned(self._state.encoder) is not self._state.encoder:
+            raise InputError("the model to begin from stands on an encoder of its own; begin from a frozen one")
         if self.config is None or self.config.network != config.network or self.config.encoder != config.encoder:
             raise InputError("the model to begin from has another encoder or network; use its settings")
         return self._state.network
@@ -218,6 +228,11 @@ class Polaris:
         """What was learned, in a few lines."""
         fitted = self._state
         lines = [fitted.ranker.note]
+        if self.config is not None and self.config.training.fine_tune:
+            kept = fitted.plain is not fitted.encoder
+            lines.append(
+                "the encoder learned along" if kept else "fine-tuning answered no better: the encoder is as it was"
+            )
         held = fitted.ranker.held_out
         if len(held.golds):
             right = held.labels[:, 0].mean()
@@ -240,6 +255,8 @@ class Polaris:
         }
         if fitted.insertion is not None:
             tensors["insertion"] = fitted.insertion.model.to_arrays()
+        if fitted.plain is not fitted.encoder:
+            tensors["encoder"] = dict(text.trainable(fitted.encoder).tuned)
         manifest = {
             "config": self.config.model_dump(mode="json"),
             "ranker": notes,
@@ -257,9 +274,12 @@ class Polaris:
         network = SphereNetwork(views.full.shape[1], config.network)
         network.load_state_dict({key: torch.from_numpy(value) for key, value in stored.tensors["network"].items()})
         insertion = stored.tensors.get("insertion")
+        encoder = encoder or load_encoder(config)
+        if "encoder" in stored.tensors:
+            encoder = text.trainable(encoder).with_weights(stored.tensors["encoder"])
         model = cls(config)
         model._fitted = _assemble(
-            encoder or load_encoder(config),
+            encoder,
             network.eval(),
             Ranker.from_arrays(stored.tensors["ranker"], stored.manifest["ranker"]),
             None if insertion is None else Insertion(Logistic(**insertion)),
@@ -305,13 +325,13 @@ class Polaris:
         fitted = self._state
         if fitted.insertion is None or not placement.attached:
             return placement
-        vector = encode_views(fitted.encoder, [placement.concept]).full[0]
+        vector = fitted.plain.encode([placement.concept.text])[0]
         takes: dict[str, float] = {}
         for parent in placement.parents:
             if parent.id not in self.taxonomy:
                 continue
             children, probability = fitted.insertion.probabilities(
-                self.taxonomy, fitted.context.vectors, self.taxonomy.position(parent.id), placement.concept, vector
+                self.taxonomy, fitted.plain_vectors, self.taxonomy.position(parent.id), placement.concept, vector
             )
             takes |= {
                 self.taxonomy.ids[c]: float(p) for c, p in zip(children, probability, strict=True) if p > _PROPOSE

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from taxosphere.model.config import PolarisConfig
 from taxosphere.model.network import SphereNetwork
-from taxosphere.model.training import train_head
 from taxosphere.ranking import guess
 from taxosphere.ranking.context import Context, Points
 from taxosphere.ranking.features import Queries, signs
 from taxosphere.ranking.guess import BY_HAND, Guess, Sample
 from taxosphere.ranking.shortlist import blocks, shortlist
+from taxosphere.ranking.spaces import Refit
 from taxosphere.ranking.views import Views
 from taxosphere.ranking.words import read
 from taxosphere.taxonomy import Concept, Taxonomy
@@ -57,36 +57,36 @@ class Fold:
     """Leaves hidden together, and what was learned without them."""
 
     part: Split
-    rows: NDArray[np.int64]
-    """Where the hidden leaves that are asked stand among the views of the whole seed."""
+    views: Views
+    """Of the hidden leaves that are asked."""
     network: SphereNetwork
     context: Context
 
-    def asking(self, views: Views, which: NDArray[np.int64]) -> tuple[Queries, list[NDArray[np.int64]]]:
+    def asking(self, which: NDArray[np.int64]) -> tuple[Queries, list[NDArray[np.int64]]]:
         """Some of the hidden leaves as queries, and their true parents."""
         concepts = [self.part.queries[i] for i in which]
-        return queries_of(self.network, concepts, views.take(self.rows[which])), [self.part.gold[i] for i in which]
+        return queries_of(self.network, concepts, self.views.take(which)), [self.part.gold[i] for i in which]
 
 
 def examples(
-    seed: Taxonomy, views: Views, config: PolarisConfig, *, epochs: int, random_state: int, progress: Progress | None
+    seed: Taxonomy, refit: Refit, config: PolarisConfig, *, random_state: int, progress: Progress | None
 ) -> Examples | None:
     """Every fold of leaves is asked of a head trained without it; None when the seed has no leaf to hide.
 
     The list of a fold is made by a first guess learned from the other folds.
     """
     families = config.ranking.families
-    hidden = list(folds(seed, views, config, epochs=epochs, random_state=random_state, progress=progress))
+    hidden = list(folds(seed, refit, config, random_state=random_state, progress=progress))
     if len(hidden) < 2:
         return None
-    samples = [sampled(fold, views, families, random_state) for fold in hidden]
+    samples = [sampled(fold, families, random_state) for fold in hidden]
     names: tuple[str, ...] = ()
     tables, labels, golds = [], [], []
     for number, fold in enumerate(hidden):
         first = guess.fit([part for other, parts in enumerate(samples) for part in parts if other != number])
-        everyone = np.arange(len(fold.rows))
+        everyone = np.arange(len(fold.part.queries))
         for block in blocks(len(everyone), len(fold.part.seed)):
-            asking, gold = fold.asking(views, everyone[block])
+            asking, gold = fold.asking(everyone[block])
             found = shortlist(fold.context, asking, families, first)
             names = found.names
             tables.append(found.features)
@@ -103,7 +103,7 @@ def examples(
 
 
 def folds(
-    seed: Taxonomy, views: Views, config: PolarisConfig, *, epochs: int, random_state: int, progress: Progress | None
+    seed: Taxonomy, refit: Refit, config: PolarisConfig, *, random_state: int, progress: Progress | None
 ) -> Iterator[Fold]:
     settings = config.ranking
     rng = np.random.default_rng([random_state, 1])
@@ -117,23 +117,21 @@ def folds(
         part = hide(seed, fold, asked)
         if not part.queries:
             continue
-        kept = np.ones(len(seed), bool)
-        kept[fold] = False
-        own = views.take(np.flatnonzero(kept))
-        vectors = torch.from_numpy(own.full)
-        state = 1000 + number + random_state
-        network = train_head(vectors, part.seed, config, random_state=state, epochs=epochs).network
+        kept = np.delete(np.arange(len(seed)), fold)
+        views, network = refit(part.seed, kept, 1000 + number + random_state)
+        own = views.take(kept)
         rows = np.array([seed.position(query.id) for query in part.queries])
-        yield Fold(part, rows, network, Context(part.seed, own, points(network, own.full), len(part.seed)))
+        context = Context(part.seed, own, points(network, own.full), len(part.seed))
+        yield Fold(part, views.take(rows), network, context)
 
 
-def sampled(fold: Fold, views: Views, families: Sequence[str], random_state: int) -> list[Sample]:
+def sampled(fold: Fold, families: Sequence[str], random_state: int) -> list[Sample]:
     """What the first guess learns from a fold."""
     rng = np.random.default_rng([random_state, 3])
-    few = rng.permutation(len(fold.rows))[:_SAMPLED]
+    few = rng.permutation(len(fold.part.queries))[:_SAMPLED]
     made = []
     for block in blocks(len(few), len(fold.part.seed)):
-        asking, gold = fold.asking(views, few[block])
+        asking, gold = fold.asking(few[block])
         found = signs(fold.context, asking, families)
         made.append(guess.sample(fold.context, found, gold, families, rng))
     return made

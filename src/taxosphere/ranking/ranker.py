@@ -19,6 +19,7 @@ from taxosphere.ranking.guess import BY_HAND, Guess
 from taxosphere.ranking.logistic import Logistic
 from taxosphere.ranking.scorer import Scorer
 from taxosphere.ranking.shortlist import Shortlist, derived, origin, shortlist
+from taxosphere.ranking.spaces import Refit
 from taxosphere.ranking.views import Views
 from taxosphere.taxonomy import Concept, Taxonomy
 
@@ -75,17 +76,16 @@ class Ranker:
     def fit(
         cls,
         seed: Taxonomy,
-        views: Views,
+        refit: Refit,
         config: PolarisConfig,
         *,
-        epochs: int,
         gamma: float,
         random_state: int,
         progress: Progress | None = None,
     ) -> Ranker:
-        """Learn from leaves hidden in turn; ``epochs`` and ``gamma`` are those of the head the ranker will stand on."""
+        """Learn from leaves hidden in turn; ``gamma`` is that of the head the ranker will stand on."""
         settings = config.ranking
-        found = examples(seed, views, config, epochs=epochs, random_state=random_state, progress=progress)
+        found = examples(seed, refit, config, random_state=random_state, progress=progress)
         known = prior.load() if settings.prior else None
         usable = 0 if found is None else int(found.labels.any(1).sum())
         if found is None or usable < FEWEST:
