@@ -24,7 +24,6 @@ _LARGEST = -1e-7  # a probability of exactly 1 would make log(1 − P) infinite
 
 
 class GumbelBoxSettings(Settings):
-    learning_rate: float = Field(3e-3, gt=0)
     dim: int = Field(64, ge=1)
     hidden: int = Field(0, ge=0)
     centre_scale: float = Field(0.3, gt=0)
