@@ -20,7 +20,6 @@ from taxosphere.model.checkpoint import Epoch
 from taxosphere.model.config import PolarisConfig
 from taxosphere.model.network import SphereNetwork
 from taxosphere.model.presets import auto
-from taxosphere.model.selection import fit_head
 from taxosphere.orbit import selection
 from taxosphere.placing import asking, expansion, suggestions
 from taxosphere.placing.asking import Fitted, assemble
@@ -29,15 +28,16 @@ from taxosphere.placing.expansion import Expansion, Placement
 from taxosphere.placing.insertion import Insertion
 from taxosphere.placing.sight import Sight
 from taxosphere.placing.suggestions import Suggestions
-from taxosphere.ranking import calibration
+from taxosphere.ranking import calibration, spaces
 from taxosphere.ranking.context import Context
 from taxosphere.ranking.crossfit import points
 from taxosphere.ranking.logistic import Logistic
-from taxosphere.ranking.ranker import Ranker
+from taxosphere.ranking.ranker import HeldOut, Ranker
 from taxosphere.ranking.views import Views, encode_views
 from taxosphere.taxonomy import Concept, Taxonomy
 
 Longs = NDArray[np.int64]
+Floats = NDArray[np.float32]
 Progress = Callable[[int, int, str], None]
 New = str | tuple[str, str] | Concept
 
@@ -76,39 +76,35 @@ class Polaris:
         config = self.config or auto(taxonomy)
         state = config.seed if random_state is None else random_state
         taxonomy.refuse_cycles()
-        if config.training.fine_tune:
-            raise InputError("the ranked model keeps its encoder frozen; leave training.fine_tune out")
         report = progress or _silent
         taxonomy, image_encoder = collection.locate(taxonomy, config.images.encoder)
         encoder = encoder or load_encoder(config)
         report(0, 1, f"encoding {len(taxonomy):,} concepts")
-        views = encode_views(encoder, list(taxonomy.concepts()))
-        head = fit_head(
-            torch.from_numpy(views.full),
+        space = spaces.fit(
+            encoder,
             taxonomy,
             config,
             random_state=state,
             start=None if start is None else start.network_for(config),
-            checkpoints=checkpoints,
-            resume=resume,
+            checkpoints=spaces.Checkpoints(checkpoints, resume),
             progress=lambda epoch, total: report(epoch.number, total, _told(epoch)),
         )
         ranker = Ranker.fit(
             taxonomy,
-            views,
+            space.refit,
             config,
-            epochs=head.epochs,
-            gamma=selection.gamma(head, taxonomy, torch.from_numpy(views.full), config.orbit),
+            gamma=selection.gamma(space.head, taxonomy, config.orbit),
             random_state=state,
             progress=progress,
         )
-        insertion = Insertion.fit(taxonomy, views.full, state)
+        head = space.head
+        fitted = assemble(space.encoder, head.network, ranker, None, head.history, taxonomy, space.views)
         sight = None
         if image_encoder:
             report(0, 1, f"looking at pictures of {sum(map(bool, taxonomy.images)):,} concepts")
-            sight = Sight.fit(taxonomy, image_encoder, views.full, config, state)
+            sight = Sight.fit(taxonomy, image_encoder, space.views.full, config, state)
         self.config = config
-        self._fitted = assemble(encoder, head.network, ranker, insertion, head.history, taxonomy, views, sight)
+        self._fitted = replace(fitted, insertion=Insertion.fit(taxonomy, fitted.plain_vectors, state), sight=sight)
         return self
 
     @property
@@ -123,6 +119,8 @@ class Polaris:
 
     def network_for(self, config: PolarisConfig) -> SphereNetwork:
         """The sphere network, for a model with the same kind of one."""
+        if text.untuned(self._state.encoder) is not self._state.encoder:
+            raise InputError("the model to begin from stands on an encoder of its own; begin from a frozen one")
         if self.config is None or self.config.network != config.network or self.config.encoder != config.encoder:
             raise InputError("the model to begin from has another encoder or network; use its settings")
         return self._state.network
@@ -196,15 +194,24 @@ class Polaris:
         )
         return self
 
+    @property
+    def held_out(self) -> HeldOut:
+        """Lists of concepts hidden while the ranker learned, scored by nets that had not seen them."""
+        return self._state.ranker.held_out
+
     def reliability(self) -> list[tuple[float, float, int]]:
-        """(mean probability, share right, how many) by probability, for concepts hidden while the ranker learned."""
-        held = self._state.ranker.held_out
-        return calibration.reliability(held.probabilities[:, 0], held.labels[:, 0])
+        """(mean probability, share right, how many) by probability, for the held-out concepts."""
+        return calibration.reliability(self.held_out.probabilities[:, 0], self.held_out.labels[:, 0])
 
     def summary(self) -> list[str]:
         """What was learned, in a few lines."""
         fitted = self._state
         lines = [fitted.ranker.note]
+        if self.config is not None and self.config.training.fine_tune:
+            kept = fitted.plain is not fitted.encoder
+            lines.append(
+                "the encoder learned along" if kept else "fine-tuning answered no better: the encoder is as it was"
+            )
         held = fitted.ranker.held_out
         if len(held.golds):
             right = held.labels[:, 0].mean()
@@ -230,6 +237,8 @@ class Polaris:
         sight: dict[str, object] = {}
         if fitted.sight is not None:
             tensors["pictures"], sight["pictures"] = fitted.sight.to_arrays()
+        if fitted.plain is not fitted.encoder:
+            tensors["encoder"] = dict(text.trainable(fitted.encoder).tuned)
         manifest = {
             **sight,
             "config": self.config.model_dump(mode="json"),
@@ -248,9 +257,12 @@ class Polaris:
         network = SphereNetwork(views.full.shape[1], config.network)
         network.load_state_dict({key: torch.from_numpy(value) for key, value in stored.tensors["network"].items()})
         insertion, pictures = stored.tensors.get("insertion"), stored.tensors.get("pictures")
+        encoder = encoder or load_encoder(config)
+        if "encoder" in stored.tensors:
+            encoder = text.trainable(encoder).with_weights(stored.tensors["encoder"])
         model = cls(config)
         model._fitted = assemble(
-            encoder or load_encoder(config),
+            encoder,
             network.eval(),
             Ranker.from_arrays(stored.tensors["ranker"], stored.manifest["ranker"]),
             None if insertion is None else Insertion(Logistic(**insertion)),
@@ -301,13 +313,13 @@ class Polaris:
         fitted = self._state
         if fitted.insertion is None or not placement.attached or not placement.concept.name:
             return placement
-        vector = encode_views(fitted.encoder, [placement.concept]).full[0]
+        vector = fitted.plain.encode([placement.concept.text])[0]
         takes: dict[str, float] = {}
         for parent in placement.parents:
             if parent.id not in self.taxonomy:
                 continue
             children, probability = fitted.insertion.probabilities(
-                self.taxonomy, fitted.context.vectors, self.taxonomy.position(parent.id), placement.concept, vector
+                self.taxonomy, fitted.plain_vectors, self.taxonomy.position(parent.id), placement.concept, vector
             )
             takes |= {
                 self.taxonomy.ids[c]: float(p) for c, p in zip(children, probability, strict=True) if p > _PROPOSE

@@ -31,7 +31,7 @@ def test_bench_tables_follow_from_their_runs(folder: Path) -> None:
 def test_study_tables_follow_from_their_runs(folder: Path) -> None:
     study = studies.get(folder.name)
     findings = Findings(study, records.read(folder / "runs.jsonl"))
-    drawn = study_report.study_markdown(findings, study.verdict(findings))
+    drawn = study_report.study_markdown(findings, study.verdict(findings), records.read_about(folder))
     assert (folder / "study.md").read_text(encoding="utf-8") == drawn
 
 

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import platform
-import shlex
-import sys
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +11,7 @@ from taxosphere import atomic
 from taxosphere.cli import output
 from taxosphere.cli.evaluate import Queries, Split
 from taxosphere.cli.progress import steps
+from taxosphere.cli.provenance import about
 from taxosphere.errors import InputError, TaxosphereError, require
 
 if TYPE_CHECKING:
@@ -92,24 +88,16 @@ def _present(data: str | None) -> list[str]:
 
 def write(out: Path, setup: Setup, compare: str) -> list[Record]:
     """Tables and page of every run in the folder."""
-    from taxosphere import artifact
     from taxosphere.evaluation import bench as benches
     from taxosphere.evaluation import records
     from taxosphere.report import html, tables
 
     lines = sorted(records.read(out / benches.RUNS), key=records.key)
-    about = {
-        "command": shlex.join(["taxosphere", *sys.argv[1:]]),
-        "encoder": setup.encoder,
-        "machine": f"{os.cpu_count()} cores, {platform.machine()}, {platform.system()}",
-        "date": datetime.now(UTC).date().isoformat(),
-        "versions": ", ".join(f"{name} {number}" for name, number in artifact.versions().items()),
-    }
     with atomic.file(out / "tables.md") as temporary:
         text = tables.markdown(tables.bench_tables(lines) + tables.significance_tables(lines, compare))
         temporary.write_text(text, encoding="utf-8")
     with atomic.file(out / "report.html") as temporary:
-        temporary.write_text(html.bench_page(lines, about, compare), encoding="utf-8")
+        temporary.write_text(html.bench_page(lines, about(setup.encoder), compare), encoding="utf-8")
     return lines
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -12,6 +13,11 @@ from taxosphere.cli.options import COLUMNS, column_order
 from taxosphere.cli.progress import steps
 from taxosphere.taxonomy import Taxonomy
 from taxosphere.taxonomy.checks import repair as break_cycles
+
+if TYPE_CHECKING:
+    from taxosphere.model.config import PolarisConfig
+
+_LONG = 180.0  # seconds of fine-tuning worth a word beforehand
 
 
 def fit(
@@ -25,6 +31,9 @@ def fit(
         None, help="Encoder of pictures: 'efficientnet-lite0', a CLIP or SigLIP name or folder, .npy, 'none'."
     ),
     skip_broken: bool = typer.Option(False, "--skip-broken", help="Go on without pictures that cannot be used."),
+    fine_tune: bool = typer.Option(
+        False, "--fine-tune", help="Let the encoder learn along; kept if it answers better."
+    ),
     seed: int | None = typer.Option(None, min=0, help="Random state; the same one gives the same model."),
     resume: bool = typer.Option(False, "--resume", help="Go on where a stopped fit left off."),
     start: Path | None = typer.Option(None, "--from", metavar="MODEL", help="Begin from the weights of this model."),
@@ -54,6 +63,7 @@ def fit(
     changes += [f'encoder.name="{encoder}"'] if encoder is not None else []
     changes += [f'images.encoder="{image_encoder}"'] if image_encoder is not None else []
     changes += ["images.broken=skip"] if skip_broken else []
+    changes += ["training.fine_tune=true"] if fine_tune else []
     changes += [f"seed={seed}"] if seed is not None else []
     settings = settings.with_overrides(changes)
 
@@ -63,6 +73,8 @@ def fit(
     previous = Polaris.load(start) if start is not None else None
     if previous is not None and previous.config is not None and config is None and preset == "auto":
         settings = previous.config.with_overrides(changes)
+    if settings.training.fine_tune:
+        say_how_long(read, settings)
     with steps() as report:
         fitted = Polaris(settings).fit(
             read, checkpoints=checkpoint_folder(model), resume=resume, start=previous, progress=report
@@ -74,6 +86,20 @@ def fit(
     for line in fitted.summary():
         output.say(line)
     output.say(f"wrote {model}; try: taxosphere suggest {model} 'a new concept'")
+
+
+def say_how_long(taxonomy: Taxonomy, settings: PolarisConfig) -> None:
+    """Warn of a fine-tuning that takes minutes."""
+    from taxosphere.encoders.text import bare, trainable
+    from taxosphere.model.duration import fine_tuning_seconds
+    from taxosphere.polaris import load_encoder
+
+    seconds = fine_tuning_seconds(bare(trainable(load_encoder(settings))), taxonomy, settings)
+    if seconds > _LONG:
+        output.say(
+            f"fine-tuning will take about {seconds / 60:.0f} minutes on this machine; a fit that is stopped goes on "
+            "with --resume, and without --fine-tune it takes a small part of that"
+        )
 
 
 def checkpoint_folder(model: Path) -> Path:

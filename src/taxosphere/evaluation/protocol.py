@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -127,7 +128,8 @@ def prepare(taxonomy: Taxonomy, *, repair: bool = False, descriptions: bool = Tr
         if not repair:
             raise
         taxonomy, repaired = checks.repair(taxonomy)
-        return taxonomy, tuple(f"{problem.where}: {problem.text}" for problem in repaired)
+        # The file without its folder: records travel between machines.
+        return taxonomy, tuple(f"{Path(problem.where).name}: {problem.text}" for problem in repaired)
     return taxonomy, ()
 
 

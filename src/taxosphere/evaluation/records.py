@@ -58,6 +58,18 @@ def read(path: Path) -> list[Record]:
     return list(found.values())
 
 
+def read_about(folder: Path) -> dict[str, Any]:
+    """What `about.json` says of how the runs in a folder were made; nothing where there is none yet."""
+    path = folder / "about.json"
+    if not path.exists():
+        return {}
+    try:
+        found: dict[str, Any] = json.loads(path.read_bytes())
+    except ValueError:
+        raise InputError("is damaged; remove it", path) from None
+    return found
+
+
 def append(path: Path, entry: Record) -> None:
     """Add one line, on disk before this returns. What a kill left without a line end is cut off first."""
     line = json.dumps(entry, ensure_ascii=False, allow_nan=False).encode() + b"\n"

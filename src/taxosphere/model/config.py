@@ -110,6 +110,8 @@ class TrainingConfig(Section):
     fine_tune: bool = False
     # Fine-tuning begins from a trained head, so a few epochs are enough.
     encoder_epochs: PositiveInt = 5
+    # How many of the encoder's last layers learn along; 0: all of it, down to the words.
+    encoder_layers: NonNegativeInt = 0
     bf16: bool = False
     # Length of the noise added to the unit vectors of each step, so that small seeds are not learned by heart.
     noise: Weight = 0.6

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from taxosphere.encoders import text
 from taxosphere.encoders.text import TextEncoder
 from taxosphere.errors import InputError
 from taxosphere.model.checkpoint import Epoch
@@ -44,6 +46,17 @@ class Fitted:
     cutoff: float
     sight: Sight | None = None
     """The picture side, where the taxonomy has pictures."""
+
+    @property
+    def plain(self) -> TextEncoder:
+        """The encoder as it was before it learned from this taxonomy."""
+        return text.untuned(self.encoder)
+
+    @cached_property
+    def plain_vectors(self) -> NDArray[np.float32]:
+        """The taxonomy's concepts as that encoder sees them."""
+        plain, taxonomy = self.plain, self.context.taxonomy
+        return self.context.vectors if plain is self.encoder else plain.encode([c.text for c in taxonomy.concepts()])
 
 
 def assemble(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -21,9 +22,15 @@ LAYOUTS: dict[str, Layout] = {
     "images": ("Images", ("precision@1", "mr", "mrr")),
     "unseen": ("Unseen concepts by their pictures", ("hit@1", "hit@5", "wup", "wup_mistakes", "mr", "mrr")),
 }
-SHORT = {"wup": "Wu&P", "wup_mistakes": "Wu&P of mistakes", "mr": "MR ↓", "mrr": "MRR", "precision@1": "P@1"} | {
-    f"{long}@{k}": f"{short}@{k}" for long, short in (("recall", "R"), ("hit", "H")) for k in (1, 5, 10)
-}
+SHORT = (
+    {"wup": "Wu&P", "wup_mistakes": "Wu&P of mistakes", "mr": "MR ↓", "mrr": "MRR"}
+    | {
+        "precision@1": "P@1",
+        "retention": "kept %",
+        "lost": "Δ ↓",
+    }
+    | {f"{long}@{k}": f"{short}@{k}" for long, short in (("recall", "R"), ("hit", "H")) for k in (1, 5, 10)}
+)
 MARKS = ("", " ①", " ②", " ③")
 
 
@@ -92,8 +99,13 @@ def _dataset_table(dataset: str, records: Sequence[Record]) -> Table:
 
 
 def amount(metric: str, mean: float, std: float = 0.0) -> str:
-    digits = 0 if metric == "mr" and mean >= 100 else 1
+    digits = (0 if metric == "mr" and mean >= 100 else 1) if metric in SHORT else _decimals(mean)
     return f"{mean:.{digits}f} ± {std:.{digits}f}" if std else f"{mean:.{digits}f}"
+
+
+def _decimals(value: float) -> int:
+    """Decimals that show three digits of a value, as seconds and shares need."""
+    return int(np.clip(2 - math.floor(math.log10(abs(value))), 0, 6)) if value else 1
 
 
 def _places(values: Mapping[str, float], metric: str) -> dict[str, int]:
