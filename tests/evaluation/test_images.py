@@ -13,7 +13,7 @@ from taxosphere import Taxonomy
 from taxosphere.baselines.pictures import Labelled
 from taxosphere.encoders import image
 from taxosphere.errors import InputError
-from taxosphere.evaluation import bench, images, picture_tasks, records
+from taxosphere.evaluation import bench, images, metrics, picture_tasks, records
 from taxosphere.evaluation.datasets import Dataset
 from taxosphere.model.towers import hold_out
 from taxosphere.ranking.recognition import places
@@ -221,6 +221,21 @@ def test_unseen_leaves_are_placed_by_their_pictures(name: str, tmp_path: Path) -
     assert len(single.outcome.sizes) == 16
     with pytest.raises(InputError, match="does not place pictures"):
         images.unseen(pictures, "tfidf", GramEncoder())
+
+
+def test_the_whole_model_places_unseen_leaves_by_both(tmp_path: Path) -> None:
+    pictures = images.read(orchard(tmp_path))
+    found = images.unseen(pictures, "polaris-both", GramEncoder(), random_state=0)
+    assert found.metrics["hit@1"] >= 75
+    with pytest.raises(InputError, match="all pictures of a concept"):
+        images.unseen(pictures, "polaris-both", GramEncoder(), each=1)
+
+
+def test_mistakes_are_judged_alone() -> None:
+    outcome = metrics.Outcome(9, np.ones(3, np.int64), np.array([1.0, 2.0, 4.0]), np.array([1.0, 0.5, 0.25]))
+    assert images.mistakes(outcome) == 37.5
+    right = metrics.Outcome(9, np.ones(1, np.int64), np.array([1.0]), np.array([1.0]))
+    assert images.mistakes(right) == 100.0
 
 
 def test_the_birds(shared_data: Path) -> None:

@@ -183,11 +183,7 @@ def unseen(
         raise InputError(f"'{name}' does not place pictures; choose one of: {', '.join(UNSEEN_METHODS)}")
     task = hide_leaves(pictures, each=each, random_state=random_state)
     start = time.perf_counter()
-    ask = (
-        _facade(pictures, task, name, random_state)
-        if name in FACADE
-        else _sight(pictures, task, name, encoder, random_state)
-    )
+    ask = (_facade if name in FACADE else _sight)(pictures, task, name, encoder, random_state)
     fitted = time.perf_counter()
     scores = ask()
     seconds = (time.perf_counter() - fitted) / len(task.asked)
@@ -207,10 +203,11 @@ def _sight(pictures: PictureSet, task: Unseen, name: str, encoder: TextEncoder, 
     return lambda: learned.rank(known, every, task.asked).scores
 
 
-def _facade(pictures: PictureSet, task: Unseen, name: str, state: int) -> Callable[[], Floats]:
+def _facade(pictures: PictureSet, task: Unseen, name: str, encoder: TextEncoder, state: int) -> Callable[[], Floats]:
     """By the whole model, which reads the texts of the hidden leaves, and looks at their pictures too or not."""
     config = presets.auto(task.seed).with_overrides([f'images.encoder="{pictures.encoder_name}"'])
-    model = Polaris(config).fit(task.seed, random_state=state)
+    reader = None if encoder is pictures.texts else encoder  # a tower for captions is no reader of descriptions
+    model = Polaris(config).fit(task.seed, encoder=reader, random_state=state)
     blind = name == "polaris-text"
     return lambda: model.score([replace(q, images=()) if blind else q for q in task.queries])
 
