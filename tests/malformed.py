@@ -48,6 +48,14 @@ FILES: dict[str, tuple[str, bytes | str]] = {
     "JSON nested too deeply": ("deep.json", '{"name": "a", "children": [' * 100_000),
     "JSON lines with a broken line": ("broken.jsonl", '{"id": "a", "name": "animal"}\n{"id": "b", "name": \n'),
     "JSON-LD syntax error": ("syntax.jsonld", '{"@context": {"skos": "http://www.w3.org/2004/02/skos/core#"}, \n'),
+    "WordNet line that ends early": ("data.verb", "00001740 29 v 01 breathe 0 003 @ 00009999 v\n"),
+    "WordNet hypernym that is missing": ("data.noun", "00001740 03 n 01 thing 0 001 @ 00009999 n 0000 | a thing\n"),
+    "MeSH cut off": ("desc2026.xml", "<DescriptorRecordSet>\n<DescriptorRecord><DescriptorUI>D1</Desc"),
+    "MeSH that declares entities": (
+        "bomb.xml",
+        '<!DOCTYPE DescriptorRecordSet [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]>\n<DescriptorRecordSet/>\n',
+    ),
+    "MeSH without descriptors": ("none.xml", "<DescriptorRecordSet>\n</DescriptorRecordSet>\n"),
     "SemEval line without a tab": ("line.taxo", "1\tbird\tanimal\n2 dog animal\n"),
 }
 

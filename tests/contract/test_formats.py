@@ -26,9 +26,21 @@ WRITTEN = {
     "jsonl": ["x.jsonl"],
 }
 CLASSES = "Class ID,Preferred Label,Synonyms,Definitions,Obsolete,Parents\n"
+MESH = (
+    "<DescriptorRecord><DescriptorUI>D{}</DescriptorUI><DescriptorName><String>x</String></DescriptorName>"
+    "<TreeNumberList><TreeNumber>{}</TreeNumber></TreeNumberList></DescriptorRecord>"
+)
 READ_ONLY = {
     "class table": ("x.csv", CLASSES + 'a,animal,beast|brute,,false,\nb,"bird, fowl",,flies,FALSE,a\n'),
     "semeval": ("x.taxo", "1\tbird\tanimal\n"),
+    "wordnet": (
+        "data.noun",
+        "00000001 03 n 01 animal 0 000 | lives\n00000002 03 n 01 bird 0 001 @ 00000001 n 0000 | flies\n",
+    ),
+    "mesh": (
+        "desc2026.xml",
+        f"<DescriptorRecordSet>{MESH.format(1, 'A01')}{MESH.format(2, 'A01.1')}</DescriptorRecordSet>",
+    ),
 }
 OF_PICTURES = {"image folder", "cub"}  # read only too; their folders are built in taxonomy/formats/test_image_folder.py
 NAMES = [name for names in WRITTEN.values() for name in names]
@@ -39,8 +51,10 @@ def test_every_format_has_a_case() -> None:
     assert all(formats.FORMATS[name].write for name in WRITTEN)
     assert not any(formats.FORMATS[name].write for name in {*READ_ONLY, *OF_PICTURES})
     spellings = {suffix for form in formats.FORMATS.values() for suffix in form.suffixes}
-    tried = {Path(name).suffix for name in NAMES} | {".taxo"}
-    assert spellings - tried <= {".terms", ".turtle", ".skos", ".xml", ".ndjson"}  # other names of those tried
+    tried = {Path(name).suffix for name in NAMES} | {".taxo", ".noun"}
+    assert spellings - tried <= {
+        *(".terms", ".turtle", ".skos", ".xml", ".ndjson", ".verb", ".adj", ".adv")  # other names of those tried
+    }
 
 
 def content(taxonomy: Taxonomy) -> tuple[object, ...]:

@@ -27,6 +27,10 @@ def fit(
     config: Path | None = typer.Option(None, help="A TOML file of settings instead of a preset."),
     set_: list[str] = typer.Option([], "--set", metavar="KEY=VALUE", help="Change one setting; repeatable."),
     encoder: str | None = typer.Option(None, help="Sentence encoder: 'minilm', a Hugging Face name, a folder or .npy."),
+    image_encoder: str | None = typer.Option(
+        None, help="Encoder of pictures: 'efficientnet-lite0', a CLIP or SigLIP name or folder, .npy, 'none'."
+    ),
+    skip_broken: bool = typer.Option(False, "--skip-broken", help="Go on without pictures that cannot be used."),
     fine_tune: bool = typer.Option(
         False, "--fine-tune", help="Let the encoder learn along; kept if it answers better."
     ),
@@ -37,6 +41,8 @@ def fit(
     columns: str = COLUMNS,
 ) -> None:
     """Train a model on a taxonomy and write it to a folder.
+
+    Where concepts have pictures, it learns from them too.
 
     Example: taxosphere fit ontology.obo -o ontology-model
     """
@@ -55,6 +61,8 @@ def fit(
     settings = PolarisConfig.read(config) if config is not None else presets.preset(preset, read)
     changes = [*set_]
     changes += [f'encoder.name="{encoder}"'] if encoder is not None else []
+    changes += [f'images.encoder="{image_encoder}"'] if image_encoder is not None else []
+    changes += ["images.broken=skip"] if skip_broken else []
     changes += ["training.fine_tune=true"] if fine_tune else []
     changes += [f"seed={seed}"] if seed is not None else []
     settings = settings.with_overrides(changes)
@@ -73,6 +81,8 @@ def fit(
         )
         fitted.save(model)
     remove_checkpoints(model)
+    for fault in fitted.sight.faults if fitted.sight is not None else ():
+        output.warn(f"passed over {fault}")
     for line in fitted.summary():
         output.say(line)
     output.say(f"wrote {model}; try: taxosphere suggest {model} 'a new concept'")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from json import dumps
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -12,6 +13,7 @@ from taxosphere.cli import output
 from taxosphere.cli.bench import names
 from taxosphere.cli.evaluate import Split
 from taxosphere.cli.progress import steps
+from taxosphere.cli.provenance import about
 from taxosphere.errors import InputError, TaxosphereError, require
 
 if TYPE_CHECKING:
@@ -65,7 +67,7 @@ def study(
         failures = bench.bench(todo, folder, workers=workers or None, redo=redo, progress=progress)
     findings = Findings(chosen, records.read(folder / bench.RUNS))
     verdict = chosen.verdict(findings)
-    _write(folder, findings, verdict)
+    _write(folder, findings, verdict, _history(folder, encoder))
     _show(findings, verdict, json)
     if failures:
         for failure in failures:
@@ -73,11 +75,25 @@ def study(
         raise TaxosphereError(f"{len(failures)} of {len(todo)} runs failed; run the same command to try them again")
 
 
-def _write(folder: Path, findings: Findings, verdict: str) -> None:
+def _history(folder: Path, encoder: str) -> dict[str, Any]:
+    """How this result came about: a study that was continued or widened keeps all its commands."""
+    from taxosphere.evaluation import records
+
+    now: dict[str, Any] = about(encoder)
+    known = records.read_about(folder)
+    now["commands"] = list(dict.fromkeys([*known.get("commands", []), now.pop("command")]))
+    return now
+
+
+def _write(folder: Path, findings: Findings, verdict: str, made: dict[str, Any]) -> None:
     from taxosphere.report import figures
     from taxosphere.report import studies as report
 
-    files = {"study.md": report.study_markdown(findings, verdict), "study.html": report.study_page(findings, verdict)}
+    files = {
+        "about.json": dumps(made, ensure_ascii=False, indent=1) + "\n",
+        "study.md": report.study_markdown(findings, verdict, made),
+        "study.html": report.study_page(findings, verdict, made),
+    }
     files |= {f"{name}.svg": figures.standalone(picture) for name, picture in report.study_figures(findings)}
     for name, text in files.items():
         with atomic.file(folder / name) as temporary:

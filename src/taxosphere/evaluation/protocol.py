@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -26,7 +27,7 @@ from taxosphere.taxonomy.split import Split
 if TYPE_CHECKING:
     from taxosphere.encoders.text import TextEncoder
 
-Kind = Literal["published", "leaves"]
+Kind = Literal["published", "leaves", "pictures", "unseen"]
 Queries = Literal["leaves", "all"]
 Progress = Callable[[int, int, str], None]  # steps done, steps in all, what is being done
 Spread = dict[str, float]  # {"mean": …, "std": …}
@@ -114,7 +115,11 @@ def spread(rows: Sequence[Mapping[str, float]]) -> dict[str, Spread]:
 
 
 def prepare(taxonomy: Taxonomy, *, repair: bool = False, descriptions: bool = True) -> tuple[Taxonomy, tuple[str, ...]]:
-    """The taxonomy as it will be evaluated and what was done to it; a cycle is refused unless it may be repaired."""
+    """The taxonomy as it will be evaluated and what was done to it; a cycle is refused unless it may be repaired.
+
+    Pictures are taken away: methods are compared by what they make of the texts (`picture_tasks` asks in pictures).
+    """
+    taxonomy = replace(taxonomy, images=())
     if not descriptions:
         taxonomy = replace(taxonomy, descriptions=("",) * len(taxonomy))
     try:
@@ -123,7 +128,8 @@ def prepare(taxonomy: Taxonomy, *, repair: bool = False, descriptions: bool = Tr
         if not repair:
             raise
         taxonomy, repaired = checks.repair(taxonomy)
-        return taxonomy, tuple(f"{problem.where}: {problem.text}" for problem in repaired)
+        # The file without its folder: records travel between machines.
+        return taxonomy, tuple(f"{Path(problem.where).name}: {problem.text}" for problem in repaired)
     return taxonomy, ()
 
 

@@ -14,6 +14,7 @@ from taxosphere.evaluation import metrics
 from taxosphere.evaluation.protocol import Run
 
 Record = dict[str, Any]
+PICTURES = "80:20 of the pictures"  # the split of questions in pictures
 Key = tuple[str, str, int]  # dataset, method, random state
 
 
@@ -55,6 +56,18 @@ def read(path: Path) -> list[Record]:
         except (ValueError, KeyError, TypeError):
             raise InputError("is no record of a run; remove the line", path, number) from None
     return list(found.values())
+
+
+def read_about(folder: Path) -> dict[str, Any]:
+    """What `about.json` says of how the runs in a folder were made; nothing where there is none yet."""
+    path = folder / "about.json"
+    if not path.exists():
+        return {}
+    try:
+        found: dict[str, Any] = json.loads(path.read_bytes())
+    except ValueError:
+        raise InputError("is damaged; remove it", path) from None
+    return found
 
 
 def append(path: Path, entry: Record) -> None:

@@ -165,8 +165,17 @@ class RankingConfig(Section):
     none_share: Annotated[float, Field(gt=0.0, lt=1.0)] = 0.05
 
 
+class ImagesConfig(Section):
+    """Pictures of concepts, where a taxonomy has any."""
+
+    # 'auto': vectors beside the taxonomy, else the packaged network; 'none': do not look at pictures.
+    encoder: str = "auto"
+    broken: Literal["refuse", "skip"] = "refuse"
+
+
 class PolarisConfig(Section):
     encoder: EncoderConfig = EncoderConfig()
+    images: ImagesConfig = ImagesConfig()
     network: NetworkConfig = NetworkConfig()
     loss: LossConfig = LossConfig()
     training: TrainingConfig = TrainingConfig()

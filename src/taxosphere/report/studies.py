@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 from taxosphere.evaluation.studies.frame import Findings
 from taxosphere.report import figures, html, page
 from taxosphere.report.figures import Bar
 from taxosphere.report.page import Markup, tag
-from taxosphere.report.tables import SHORT, Cell, Table, amount, markdown
+from taxosphere.report.tables import SHORT, Cell, Table, amount, markdown, significance_tables
+
+FACTS = ("encoder", "machine", "date", "versions")
 
 
 def study_tables(findings: Findings) -> list[Table]:
@@ -19,12 +24,12 @@ def study_tables(findings: Findings) -> list[Table]:
         for label in findings.labels(dataset):
             spread = findings.spread(dataset, label)
             printed = study.printed.get((dataset, label), {})
-            ours = (Cell(amount(metric, **spread[metric])) for metric in study.metrics)
+            ours = (Cell(amount(metric, **spread[metric]) if metric in spread else "") for metric in study.metrics)
             theirs = (Cell(amount(metric, printed[metric]) if metric in printed else "") for metric in compared)
             rows.append((Cell(label), *ours, *theirs, Cell(str(len(findings.runs(dataset, label))))))
         header = ("variant", *map(_short, study.metrics), *(f"{_short(m)} (paper)" for m in compared), "runs")
         tables.append(Table(study.title, dataset, header, tuple(rows)))
-    return tables
+    return tables + (significance_tables(findings.records, study.tested) if study.tested else [])
 
 
 def _short(metric: str) -> str:
@@ -82,12 +87,30 @@ def _histogram(findings: Findings, dataset: str, angle: str) -> tuple[str, Marku
     return name, figures.histogram(series, f"{dataset}: {angle}", f"{angle}, radians")
 
 
-def study_markdown(findings: Findings, verdict: str) -> str:
-    return f"# {findings.study.title}\n\n{verdict}\n\n{markdown(study_tables(findings))}"
+def study_markdown(findings: Findings, verdict: str, made: Mapping[str, Any]) -> str:
+    drawn = markdown(study_tables(findings))
+    pictures = "".join(f"![{name}]({name}.svg)\n" for name, _ in study_figures(findings))
+    return f"# {findings.study.title}\n\n{verdict}\n\n{drawn}\n{pictures}\n{_made(made)}"
 
 
-def study_page(findings: Findings, verdict: str) -> str:
+def _made(made: Mapping[str, Any]) -> str:
+    commands = "".join(f"{command}\n" for command in made["commands"])
+    facts = "; ".join(f"{name} {made[name]}" for name in FACTS)
+    return f"Measured with\n\n```\n{commands}```\n\n{facts}.\n"
+
+
+def index(studies: Sequence[tuple[Findings, str]]) -> str:
+    """One line per study with its verdict, for the folder that holds them all."""
+    rows = [
+        f"| [{found.study.name}]({found.study.name}/study.md) | {found.study.title} | {verdict} |"
+        for found, verdict in studies
+    ]
+    return "\n".join(["| study | what it varies | verdict |", "|---|---|---|", *rows]) + "\n"
+
+
+def study_page(findings: Findings, verdict: str, made: Mapping[str, Any]) -> str:
     body: list[object] = [tag("h1", findings.study.title), tag("p", verdict)]
     body += [html.table(table) for table in study_tables(findings)]
     body += [page.figure(picture, name) for name, picture in study_figures(findings)]
+    body.append(tag("pre", "\n".join([*made["commands"], *(f"{name}: {made[name]}" for name in FACTS)])))
     return page.page(findings.study.title, *body)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 
 from taxosphere import methods
 from taxosphere.evaluation import paper_numbers, protocol, significance
+from taxosphere.evaluation import records as evaluation_records
 
 Record = Mapping[str, Any]
 Layout = tuple[str, tuple[str, ...]]
@@ -18,10 +20,17 @@ LAYOUTS: dict[str, Layout] = {
     "single": ("Single-parent taxonomies", ("recall@1", "recall@5", "wup", "mr", "mrr")),
     "multi": ("Multi-parent taxonomies", ("hit@1", "hit@5", "recall@1", "recall@5", "mr", "mrr")),
     "images": ("Images", ("precision@1", "mr", "mrr")),
+    "unseen": ("Unseen concepts by their pictures", ("hit@1", "hit@5", "wup", "wup_mistakes", "mr", "mrr")),
 }
-SHORT = {"wup": "Wu&P", "mr": "MR ↓", "mrr": "MRR", "precision@1": "P@1"} | {
-    f"{long}@{k}": f"{short}@{k}" for long, short in (("recall", "R"), ("hit", "H")) for k in (1, 5, 10)
-}
+SHORT = (
+    {"wup": "Wu&P", "wup_mistakes": "Wu&P of mistakes", "mr": "MR ↓", "mrr": "MRR"}
+    | {
+        "precision@1": "P@1",
+        "retention": "kept %",
+        "lost": "Δ ↓",
+    }
+    | {f"{long}@{k}": f"{short}@{k}" for long, short in (("recall", "R"), ("hit", "H")) for k in (1, 5, 10)}
+)
 MARKS = ("", " ①", " ②", " ③")
 
 
@@ -56,6 +65,10 @@ def bench_tables(records: Sequence[Record]) -> list[Table]:
 def layout(dataset: str, records: Sequence[Record]) -> Layout:
     """The paper's layout for its own sets; for others, whether some query has several parents decides."""
     columns = paper_numbers.metrics(dataset)
+    if "wup_mistakes" in records[0]["metrics"]:
+        return LAYOUTS["unseen"]
+    if records[0]["split"] == evaluation_records.PICTURES:
+        return LAYOUTS["images"]
     for known in LAYOUTS.values():
         if known[1] == columns:
             return known
@@ -86,8 +99,13 @@ def _dataset_table(dataset: str, records: Sequence[Record]) -> Table:
 
 
 def amount(metric: str, mean: float, std: float = 0.0) -> str:
-    digits = 0 if metric == "mr" and mean >= 100 else 1
+    digits = (0 if metric == "mr" and mean >= 100 else 1) if metric in SHORT else _decimals(mean)
     return f"{mean:.{digits}f} ± {std:.{digits}f}" if std else f"{mean:.{digits}f}"
+
+
+def _decimals(value: float) -> int:
+    """Decimals that show three digits of a value, as seconds and shares need."""
+    return int(np.clip(2 - math.floor(math.log10(abs(value))), 0, 6)) if value else 1
 
 
 def _places(values: Mapping[str, float], metric: str) -> dict[str, int]:

@@ -35,6 +35,7 @@ def study(*labels: str, **changes: Any) -> Study:
     return replace(plain, **changes)
 
 
+MADE = {"commands": ["taxosphere study s"], "encoder": "e", "machine": "m", "date": "d", "versions": "v"}
 GOOD, BAD = [1.0] * 40, [4.0] * 40
 
 
@@ -102,10 +103,32 @@ def test_tables_and_figures_stand_beside_the_papers_numbers() -> None:
         ["a", "75.0 ± 35.4", "38.6", "2"],
         ["b", "25.0", "", "1"],
     ]
-    page = report.study_page(findings, "So it is.")
+    page = report.study_page(findings, "So it is.", MADE)
     assert "So it is." in page
     assert "printed in the paper: 38.61" in page
-    assert "| a | 75.0 ± 35.4 | 38.6 | 2 |" in report.study_markdown(findings, "So it is.")
+    assert "| a | 75.0 ± 35.4 | 38.6 | 2 |" in report.study_markdown(findings, "So it is.", MADE)
+
+
+def test_what_is_left_is_told_beside_each_value() -> None:
+    shape = study("a", "b", whole=("a", "hit@1"))
+    lines = [
+        line("a", 0, [1.0], **{"hit@1": 40.0}),
+        line("a", 1, [1.0], **{"hit@1": 60.0}),
+        line("b", 0, [1.0], **{"hit@1": 30.0}),
+    ]
+    spread = Findings(shape, lines).spread("d", "b")
+    assert (spread["retention"]["mean"], spread["lost"]["mean"]) == (60.0, 20.0)
+    assert "retention" not in Findings(shape, lines[2:]).spread("d", "b")
+
+
+def test_differences_too_small_to_print_have_no_sign_of_their_own() -> None:
+    findings = Findings(study("a", "b"), [line("a", 0, [3.0, 2.00001] * 9), line("b", 0, [3.0, 2.0] * 9)])
+    assert "MRR +0.0, 95 % interval +0.0 … +0.0" in findings.study.verdict(findings)
+
+
+def test_significance_has_a_table_of_its_own() -> None:
+    findings = Findings(study("a", "b", tested="a"), [line("a", 0, GOOD), line("b", 0, BAD)])
+    assert [table.section for table in report.study_tables(findings)] == ["Title", "Significance"]
 
 
 @pytest.mark.parametrize("name", studies.MODULES)

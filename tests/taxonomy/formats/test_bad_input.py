@@ -244,6 +244,14 @@ SEEDS: dict[str, bytes] = {
     "x.json": b'{"name": "a", "x": 5, "children": [{"name": "b", "synonyms": ["c"]}, {"id": "b"}, "d"]}',
     "x.jsonl": b'{"id": "a", "name": "A", "k": [1]}\n{"name": "b", "parents": ["a"]}\n{"parent": "a", "child": "b"}\n',
     "x.tsv.gz": gzip.compress(b"parent\tchild\nanimal\tbird\n"),
+    "data.noun": b"  1 licence\n00001740 03 n 02 entity 0 being 1 001 ~ 00001930 n 0000 | that which is\n"
+    b'00001930 03 n 01 thing 0 002 @ 00001740 n 0000 ! 00001740 n 0101 | a thing; "this thing"\n',
+    "x.xml": b"<?xml version='1.0'?><DescriptorRecordSet>\n<DescriptorRecord><DescriptorUI>D1</DescriptorUI>"
+    b"<DescriptorName><String>a</String></DescriptorName><TreeNumberList><TreeNumber>A1</TreeNumber></TreeNumberList>"
+    b"<ConceptList><Concept PreferredConceptYN='Y'><ScopeNote>b &amp; c</ScopeNote><TermList><Term><String>d</String>"
+    b"</Term></TermList></Concept></ConceptList></DescriptorRecord>\n<DescriptorRecord><DescriptorUI>D2</DescriptorUI>"
+    b"<DescriptorName><String>b</String></DescriptorName><TreeNumberList><TreeNumber>A1.2</TreeNumber>"
+    b"</TreeNumberList></DescriptorRecord></DescriptorRecordSet>",
 }
 TOKENS = [b"\n", b"\t", b"\r", b'"', b"\\", b",", b"|", b"!", b"{", b"}", b"[", b"]", b":", b"<", b">", b"\0", b"\xff"]
 TOKENS += [b"\xc3", b"\\u0000", b"\\ud800", b"[Term]\n", b"id", b"null", b"5", b"@", b" ", b"\xe2\x80\xa8", b"\\", b"."]

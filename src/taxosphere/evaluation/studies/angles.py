@@ -44,7 +44,7 @@ def derive(record: Record) -> dict[str, float]:
 
 
 def verdict(findings: Findings) -> str:
-    """Wider in latitude by more than a tenth, and no less even in longitude."""
+    """Wider in latitude by more than a tenth."""
     width = "angle to the pole, deviation °"
     parts: dict[str, list[str]] = {}
     for dataset in findings.datasets:

@@ -54,6 +54,8 @@ class Study:
     probe: str = ""
     derive: Callable[[Record], dict[str, float]] = lambda record: record["metrics"]
     ours: bool = False  # a study the paper does not have
+    whole: tuple[str, str] | None = None  # (variant, metric): every row says how much of that value is left
+    tested: str = ""  # a variant whose differences to all others are tested in tables of their own
 
     def cells(self, datasets: Sequence[Dataset], runs: int, seed: int, setup: Setup) -> list[Cell]:
         """Every variant on every data set, random state by random state, so that an early look shows all variants."""
@@ -93,7 +95,16 @@ class Findings:
         return [variant.label for variant in self.study.variants if self.runs(dataset, variant.label)]
 
     def spread(self, dataset: str, label: str) -> dict[str, protocol.Spread]:
-        return protocol.spread([self.study.derive(record) for record in self.runs(dataset, label)])
+        found = protocol.spread([self.study.derive(record) for record in self.runs(dataset, label)])
+        if self.study.whole is None:
+            return found
+        variant, metric = self.study.whole
+        before = self.runs(dataset, variant)
+        full = protocol.spread([self.study.derive(record) for record in before])[metric]["mean"] if before else 0.0
+        if full:
+            now = found[metric]["mean"]
+            found |= {"retention": {"mean": 100 * now / full, "std": 0.0}, "lost": {"mean": full - now, "std": 0.0}}
+        return found
 
     def mean(self, dataset: str, label: str, metric: str = "mrr") -> float:
         return self.spread(dataset, label)[metric]["mean"]
@@ -115,7 +126,8 @@ class Findings:
 
 def gap(found: significance.Comparison) -> str:
     """ "MRR +1.2 (0.3 … 2.1)", in percent with the 95 % interval."""
-    return f"MRR {100 * found.difference:+.1f}, 95 % interval {100 * found.low:+.1f} … {100 * found.high:+.1f}"
+    difference, low, high = (round(100 * value, 1) + 0.0 for value in (found.difference, found.low, found.high))
+    return f"MRR {difference:+.1f}, 95 % interval {low:+.1f} … {high:+.1f}"
 
 
 def decide(found: significance.Comparison) -> str:

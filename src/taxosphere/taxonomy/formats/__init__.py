@@ -17,10 +17,12 @@ from taxosphere.taxonomy.formats import (
     image_folder,
     json_tree,
     jsonl,
+    mesh_xml,
     native,
     obo,
     rdf,
     semeval,
+    wordnet,
 )
 from taxosphere.taxonomy.formats.draft import Draft, build
 from taxosphere.taxonomy.formats.rdf_syntax import SYNTAX_OF_SUFFIX
@@ -54,6 +56,8 @@ FORMATS = {
         Format("rdf", "SKOS or OWL/RDFS", tuple(SYNTAX_OF_SUFFIX), rdf.read, rdf.write),
         Format("json", "JSON tree of name and children", (".json",), json_tree.read, json_tree.write),
         Format("jsonl", "JSON lines, one concept each", (".jsonl", ".ndjson"), jsonl.read, jsonl.write),
+        Format("mesh", "descriptors of the Medical Subject Headings in XML", (), mesh_xml.read, None),
+        Format("wordnet", "WordNet database", tuple(wordnet.LETTERS), wordnet.read, None),
         Format("image folder", "folders of pictures, each folder a concept", (), image_folder.read, None),
         Format("cub", "folder of Caltech-UCSD Birds-200-2011", (), cub.read, None),
     )
@@ -116,6 +120,8 @@ def recognise(path: Path) -> Format:
     suffix = bare_suffix(path)
     if suffix == ".json" and _is_json_ld(path):
         return FORMATS["rdf"]
+    if suffix == ".xml" and mesh_xml.is_mesh(path):
+        return FORMATS["mesh"]
     if suffix in FORMATS["class table"].suffixes:
         first = next(read_rows(path), (1, []))[1]
         return FORMATS["class table" if class_table.is_header(first) else "edges"]
@@ -125,6 +131,8 @@ def recognise(path: Path) -> Format:
 def _folder(path: Path) -> Format:
     if cub.is_cub(path):
         return FORMATS["cub"]
+    if wordnet.is_wordnet(path):
+        return FORMATS["wordnet"]
     tables = native.OUR_FILES & {item.name for item in path.iterdir()}
     return FORMATS["image folder" if not tables and image_folder.holds_pictures(path) else "native"]
 

@@ -1,7 +1,7 @@
 """SemEval taxonomy files: `.taxo` (edges), `.terms` (id, term) and, where it exists, `.desc` (definitions); read only.
 
 The task's own `.taxo` has three columns: number, term, its hypernym. Benchmarks derived from it have two: parent and
-child. The ends of an edge are ids of `.terms` or the terms themselves.
+child. The ends of an edge are ids of `.terms` or the terms themselves. `semeval_parts` reads what is held out.
 """
 
 from __future__ import annotations
@@ -10,14 +10,15 @@ from pathlib import Path
 
 from taxosphere.errors import InputError
 from taxosphere.taxonomy.formats.draft import Draft, counted
-from taxosphere.taxonomy.formats.streams import bare_suffix, numbered_lines
+from taxosphere.taxonomy.formats.semeval_parts import companion, read_dictionary, read_held_out, read_parts
+from taxosphere.taxonomy.formats.streams import numbered_lines
 
 TAXO, TERMS, DESC = ".taxo", ".terms", ".desc"
 SENSE = "||"  # some copies write `term||sense`
 
 
 def read(path: Path, columns: tuple[str, str] | None = None) -> Draft:
-    taxo, terms, desc = (_companion(path, suffix) for suffix in (TAXO, TERMS, DESC))
+    taxo, terms, desc = (companion(path, suffix) for suffix in (TAXO, TERMS, DESC))
     if taxo is None:
         raise InputError(f"there is no '{TAXO}' file beside it, so the edges are missing", path=path)
     draft = Draft(path=terms or taxo, format="semeval", edge_path=taxo)
@@ -25,7 +26,7 @@ def read(path: Path, columns: tuple[str, str] | None = None) -> Draft:
         for number, cells in _rows(terms):
             name = cells[1].removesuffix(f"{SENSE}{cells[0]}").strip()
             draft.concept(cells[0], name, line=number)
-    ids = set(draft.ids)
+    listed, ids = len(draft.ids), set(draft.ids)
     named: dict[str, str] = {}
     for id, name in zip(draft.ids, draft.names, strict=True):
         named.setdefault(name, id)
@@ -35,15 +36,10 @@ def read(path: Path, columns: tuple[str, str] | None = None) -> Draft:
         draft.left_out(f"{told} of the edges not listed in {terms.name}, taken as concepts all the same")
     if desc is not None:
         _read_definitions(draft, desc, named)
+    read_parts(draft, taxo, listed)
+    read_held_out(draft, taxo)
+    read_dictionary(draft, taxo)
     return draft
-
-
-def _companion(path: Path, suffix: str) -> Path | None:
-    """The file itself or its neighbour with another suffix, packed or not."""
-    if bare_suffix(path) == suffix:
-        return path
-    stem = path.name[: -len("".join(path.suffixes[-2:] if path.suffix.lower() == ".gz" else path.suffixes[-1:]))]
-    return next((file for end in ("", ".gz") if (file := path.with_name(stem + suffix + end)).is_file()), None)
 
 
 def _rows(path: Path) -> list[tuple[int, list[str]]]:

@@ -1,0 +1,21 @@
+"""What a result must say about itself: how, where and when it was made."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shlex
+import sys
+from datetime import UTC, datetime
+
+
+def about(encoder: str) -> dict[str, str]:
+    from taxosphere import artifact
+
+    return {
+        "command": shlex.join(["taxosphere", *sys.argv[1:]]),
+        "encoder": encoder,
+        "machine": f"{os.cpu_count()} cores, {platform.machine()}, {platform.system()}",
+        "date": datetime.now(UTC).date().isoformat(),
+        "versions": ", ".join(f"{name} {number}" for name, number in artifact.versions().items()),
+    }
