@@ -57,7 +57,7 @@ def _ratio(ranked: Ranked, known: int, base: float, n: int | None = None) -> NDA
     """Log of probability over base rate (q, n); what is not listed keeps its order below the list's end."""
     listed = np.log(np.maximum(ranked.probabilities / np.maximum(1 - ranked.none[:, None], _TINY), _TINY) / base)
     rank = np.argsort(np.argsort(-ranked.scores, axis=1, kind="stable"), axis=1)
-    found = listed.min(1, keepdims=True) - 1e-3 * rank / known
+    found: NDArray[np.float64] = listed.min(1, keepdims=True) - 1e-3 * rank / known
     np.put_along_axis(found, ranked.shortlist, listed, 1)
     if n is None or n == known:
         return found
