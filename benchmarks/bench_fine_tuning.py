@@ -1,6 +1,6 @@
 """Whether fine-tuning the encoder answers validation queries better than the frozen one.
 
-    python benchmarks/bench_fine_tuning.py FOLDER [--runs 3] [--set training.encoder_epochs=5 …]
+    python benchmarks/bench_fine_tuning.py FOLDER [--runs 3] [--first 0] [--set training.encoder_epochs=5 …]
 
 Queries are leaves hidden from the seed of the published split; its test queries are never looked at.
 """
@@ -30,12 +30,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder")
     parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--first", type=int, default=0, help="number of the first run")
     parser.add_argument("--set", nargs="*", default=[], dest="changes")
     options = parser.parse_args()
     seed = published(Taxonomy.read(options.folder), read_parts(options.folder)).seed
     config = auto(seed).with_overrides(options.changes)
     encoder = TransformerEncoder(locate("minilm"))
-    for run in range(options.runs):
+    for run in range(options.first, options.first + options.runs):
         split = leaves(seed, 0.2, run)
         texts = [concept.text for concept in split.seed.concepts()]
         asked = tuple(query.text for query in split.queries)
@@ -44,7 +45,7 @@ def main() -> None:
         print(f"run {run}: {len(asked)} queries, {len(texts)} concepts, frozen MRR {100 * highest(frozen.history):.1f}")
         began = time.perf_counter()
         tuned = fine_tune(
-            encoder.fresh(),
+            encoder,
             texts,
             split.seed,
             config,

@@ -26,19 +26,16 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from taxosphere.encoders import text
 from taxosphere.model.config import PolarisConfig, RankingConfig
 from taxosphere.model.presets import auto
-from taxosphere.model.selection import fit_head
-from taxosphere.ranking import calibration, prior, scorer
+from taxosphere.ranking import calibration, prior, scorer, spaces
 from taxosphere.ranking.crossfit import Examples, examples
 from taxosphere.ranking.logistic import Logistic
 from taxosphere.ranking.scorer import Scorer
 from taxosphere.ranking.shortlist import derived
-from taxosphere.ranking.views import encode_views
 from taxosphere.taxonomy import Concept, Taxonomy
 from taxosphere.taxonomy.checks import repair
 
@@ -241,9 +238,8 @@ class Lesson:
 
 def lesson(taxonomy: Taxonomy, encoder: text.TextEncoder, settings: RankingConfig) -> Lesson:
     config: PolarisConfig = auto(taxonomy).model_copy(update={"ranking": settings})
-    views = encode_views(encoder, list(taxonomy.concepts()))
-    head = fit_head(torch.from_numpy(views.full), taxonomy, config, random_state=0)
-    found = examples(taxonomy, views, config, epochs=head.epochs, random_state=0, progress=None)
+    space = spaces.fit(encoder, taxonomy, config, random_state=0)
+    found = examples(taxonomy, space.refit, config, random_state=0, progress=None)
     assert found is not None
     return Lesson.of(found)
 

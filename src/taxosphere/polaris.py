@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from os import PathLike
 from pathlib import Path
 from typing import Self
@@ -13,50 +13,36 @@ import torch
 from numpy.typing import NDArray
 
 from taxosphere import artifact
-from taxosphere.encoders import text
+from taxosphere.encoders import collection, text
 from taxosphere.encoders.text import TextEncoder
 from taxosphere.errors import InputError, TaxosphereError
 from taxosphere.model.checkpoint import Epoch
 from taxosphere.model.config import PolarisConfig
 from taxosphere.model.network import SphereNetwork
 from taxosphere.model.presets import auto
-from taxosphere.model.selection import fit_head
 from taxosphere.orbit import selection
-from taxosphere.placing import expansion, suggestions
+from taxosphere.placing import asking, expansion, suggestions
+from taxosphere.placing.asking import Fitted, assemble
 from taxosphere.placing.concept_list import with_ids
-from taxosphere.placing.duplicates import NameIndex
 from taxosphere.placing.expansion import Expansion, Placement
 from taxosphere.placing.insertion import Insertion
+from taxosphere.placing.sight import Sight
 from taxosphere.placing.suggestions import Suggestions
-from taxosphere.ranking import calibration
+from taxosphere.ranking import calibration, spaces
 from taxosphere.ranking.context import Context
 from taxosphere.ranking.crossfit import points
 from taxosphere.ranking.logistic import Logistic
-from taxosphere.ranking.ranker import Ranker
-from taxosphere.ranking.shortlist import blocks
+from taxosphere.ranking.ranker import HeldOut, Ranker
 from taxosphere.ranking.views import Views, encode_views
 from taxosphere.taxonomy import Concept, Taxonomy
 
 Longs = NDArray[np.int64]
+Floats = NDArray[np.float32]
 Progress = Callable[[int, int, str], None]
 New = str | tuple[str, str] | Concept
 
 _BLOCK = 256  # queries ranked at once
 _PROPOSE = 0.5  # children that more probably than not belong below a new concept are proposed
-
-
-@dataclass(frozen=True)
-class Fitted:
-    """What fitting leaves behind: the learned parts, and the context they are applied to."""
-
-    encoder: TextEncoder
-    network: SphereNetwork
-    ranker: Ranker
-    insertion: Insertion | None
-    history: tuple[Epoch, ...]
-    context: Context
-    names: NameIndex
-    cutoff: float
 
 
 class Polaris:
@@ -82,7 +68,7 @@ class Polaris:
         start: Polaris | None = None,
         progress: Progress | None = None,
     ) -> Self:
-        """Learn from a taxonomy.
+        """Learn from a taxonomy, and from the pictures of its concepts where it has any.
 
         ``checkpoints`` is a folder to go on from after a kill, when ``resume`` says so; ``start`` is an earlier model
         whose sphere to begin from.
@@ -90,34 +76,35 @@ class Polaris:
         config = self.config or auto(taxonomy)
         state = config.seed if random_state is None else random_state
         taxonomy.refuse_cycles()
-        if config.training.fine_tune:
-            raise InputError("the ranked model keeps its encoder frozen; leave training.fine_tune out")
         report = progress or _silent
+        taxonomy, image_encoder = collection.locate(taxonomy, config.images.encoder)
         encoder = encoder or load_encoder(config)
         report(0, 1, f"encoding {len(taxonomy):,} concepts")
-        views = encode_views(encoder, list(taxonomy.concepts()))
-        head = fit_head(
-            torch.from_numpy(views.full),
+        space = spaces.fit(
+            encoder,
             taxonomy,
             config,
             random_state=state,
             start=None if start is None else start.network_for(config),
-            checkpoints=checkpoints,
-            resume=resume,
+            checkpoints=spaces.Checkpoints(checkpoints, resume),
             progress=lambda epoch, total: report(epoch.number, total, _told(epoch)),
         )
         ranker = Ranker.fit(
             taxonomy,
-            views,
+            space.refit,
             config,
-            epochs=head.epochs,
-            gamma=selection.gamma(head, taxonomy, torch.from_numpy(views.full), config.orbit),
+            gamma=selection.gamma(space.head, taxonomy, config.orbit),
             random_state=state,
             progress=progress,
         )
-        insertion = Insertion.fit(taxonomy, views.full, state)
+        head = space.head
+        fitted = assemble(space.encoder, head.network, ranker, None, head.history, taxonomy, space.views)
+        sight = None
+        if image_encoder:
+            report(0, 1, f"looking at pictures of {sum(map(bool, taxonomy.images)):,} concepts")
+            sight = Sight.fit(taxonomy, image_encoder, fitted.plain_vectors, config, state)
         self.config = config
-        self._fitted = _assemble(encoder, head.network, ranker, insertion, head.history, taxonomy, views)
+        self._fitted = replace(fitted, insertion=Insertion.fit(taxonomy, fitted.plain_vectors, state), sight=sight)
         return self
 
     @property
@@ -132,6 +119,8 @@ class Polaris:
 
     def network_for(self, config: PolarisConfig) -> SphereNetwork:
         """The sphere network, for a model with the same kind of one."""
+        if text.untuned(self._state.encoder) is not self._state.encoder:
+            raise InputError("the model to begin from stands on an encoder of its own; begin from a frozen one")
         if self.config is None or self.config.network != config.network or self.config.encoder != config.encoder:
             raise InputError("the model to begin from has another encoder or network; use its settings")
         return self._state.network
@@ -146,19 +135,19 @@ class Polaris:
 
     def score(self, queries: Sequence[Concept]) -> NDArray[np.float32]:
         """(queries, concepts of the taxonomy), higher is better."""
-        fitted = self._state
-        views = encode_views(fitted.encoder, queries)
         scores = np.empty((len(queries), len(self.taxonomy)), np.float32)
-        for block in blocks(len(queries), len(self.taxonomy)):
-            part = views.take(np.arange(len(queries))[block])
-            ranked = fitted.ranker.rank(fitted.context, fitted.network, queries[block], part, explain=False)
-            scores[block] = ranked.scores
+        for look in asking.looks(self._state, self._state.context, queries, explain=False):
+            scores[look.rows] = look.ranked.scores
         return scores
 
-    def suggest(self, concept: New, description: str = "", *, k: int = 10) -> Suggestions:
-        """Ranked parents of one new concept: a name, a (name, description) pair or a `Concept`."""
-        if isinstance(concept, str) and description:
-            concept = (concept, description)
+    def suggest(
+        self, concept: New = "", description: str = "", *, images: Sequence[str | PathLike[str]] = (), k: int = 10
+    ) -> Suggestions:
+        """Ranked parents of one new concept: a name, a (name, description) pair or a `Concept`; pictures of it too, or
+        pictures alone."""
+        if isinstance(concept, str) and (description or images):
+            files = [images] if isinstance(images, str) else images
+            concept = Concept("", concept, description, images=tuple(map(str, files)))
         return next(self.suggest_many([concept], k=k))
 
     def suggest_many(self, concepts: Sequence[New], *, k: int = 10) -> Iterator[Suggestions]:
@@ -200,27 +189,38 @@ class Polaris:
         """Refer to a changed taxonomy from now on, with what was learned before: nothing is trained again."""
         fitted = self._state
         views = encode_views(fitted.encoder, list(taxonomy.concepts()))
-        self._fitted = _assemble(
+        moved = assemble(
             fitted.encoder, fitted.network, fitted.ranker, fitted.insertion, fitted.history, taxonomy, views
         )
+        sight = None if fitted.sight is None else fitted.sight.adopt(taxonomy, moved.plain_vectors)
+        self._fitted = replace(moved, sight=sight)
         return self
 
+    @property
+    def held_out(self) -> HeldOut:
+        """Lists of concepts hidden while the ranker learned, scored by nets that had not seen them."""
+        return self._state.ranker.held_out
+
     def reliability(self) -> list[tuple[float, float, int]]:
-        """(mean probability, share right, how many) by probability, for concepts hidden while the ranker learned."""
-        held = self._state.ranker.held_out
-        return calibration.reliability(held.probabilities[:, 0], held.labels[:, 0])
+        """(mean probability, share right, how many) by probability, for the held-out concepts."""
+        return calibration.reliability(self.held_out.probabilities[:, 0], self.held_out.labels[:, 0])
 
     def summary(self) -> list[str]:
         """What was learned, in a few lines."""
         fitted = self._state
         lines = [fitted.ranker.note]
+        if self.config is not None and self.config.training.fine_tune:
+            kept = fitted.plain is not fitted.encoder
+            lines.append(
+                "the encoder learned along" if kept else "fine-tuning answered no better: the encoder is as it was"
+            )
         held = fitted.ranker.held_out
         if len(held.golds):
             right = held.labels[:, 0].mean()
             lines.append(
                 f"of {len(held.golds):,} hidden leaves {right:.0%} were put below a true parent at first place"
             )
-        return lines
+        return lines + ([] if fitted.sight is None else fitted.sight.summary())
 
     # -- on disk ------------------------------------------------------------------------------------------------------
 
@@ -236,7 +236,13 @@ class Polaris:
         }
         if fitted.insertion is not None:
             tensors["insertion"] = fitted.insertion.model.to_arrays()
+        sight: dict[str, object] = {}
+        if fitted.sight is not None:
+            tensors["pictures"], sight["pictures"] = fitted.sight.to_arrays()
+        if fitted.plain is not fitted.encoder:
+            tensors["encoder"] = dict(text.trainable(fitted.encoder).tuned)
         manifest = {
+            **sight,
             "config": self.config.model_dump(mode="json"),
             "ranker": notes,
             "history": [asdict(epoch) for epoch in fitted.history],
@@ -252,10 +258,13 @@ class Polaris:
         views = Views(**stored.tensors["views"])
         network = SphereNetwork(views.full.shape[1], config.network)
         network.load_state_dict({key: torch.from_numpy(value) for key, value in stored.tensors["network"].items()})
-        insertion = stored.tensors.get("insertion")
+        insertion, pictures = stored.tensors.get("insertion"), stored.tensors.get("pictures")
+        encoder = encoder or load_encoder(config)
+        if "encoder" in stored.tensors:
+            encoder = text.trainable(encoder).with_weights(stored.tensors["encoder"])
         model = cls(config)
-        model._fitted = _assemble(
-            encoder or load_encoder(config),
+        fitted = assemble(
+            encoder,
             network.eval(),
             Ranker.from_arrays(stored.tensors["ranker"], stored.manifest["ranker"]),
             None if insertion is None else Insertion(Logistic(**insertion)),
@@ -263,24 +272,30 @@ class Polaris:
             stored.taxonomy,
             views,
         )
+        if pictures is not None:
+            sight = Sight.from_arrays(pictures, stored.manifest["pictures"], stored.taxonomy, fitted.plain_vectors)
+            fitted = replace(fitted, sight=sight)
+        model._fitted = fitted
         return model
 
     # -- inside -------------------------------------------------------------------------------------------------------
 
+    @property
+    def sight(self) -> Sight | None:
+        """The picture side; None for a model that was fitted without pictures."""
+        return self._state.sight
+
     def _suggest(
         self, context: Context, queries: Sequence[Concept], *, k: int, exclude: Longs | None = None
     ) -> list[Suggestions]:
-        fitted = self._state
-        views = encode_views(fitted.encoder, queries)
-        found = []
-        for block in blocks(len(queries), len(context.taxonomy)):
-            asked = queries[block]
-            own = None if exclude is None else exclude[block]
-            part = views.take(np.arange(len(queries))[block])
-            ranked = fitted.ranker.rank(context, fitted.network, asked, part, exclude=own)
-            matches = [fitted.names.find(query) for query in asked]
-            found += suggestions.assemble(context, asked, part.full, ranked, matches, k=k, cutoff=fitted.cutoff)
-        return found
+        found: dict[int, Suggestions] = {}
+        for look in asking.looks(self._state, context, queries, exclude=exclude):
+            asked = [queries[i] for i in look.rows]
+            made = suggestions.assemble(
+                look.context, asked, look.vectors, look.ranked, look.matches, k=k, cutoff=look.cutoff
+            )
+            found |= zip(look.rows.tolist(), made, strict=True)
+        return [found[i] for i in range(len(queries))]
 
     def _among_each_other(self, queries: Sequence[Concept], alone: Sequence[Suggestions]) -> list[Suggestions]:
         """Rank again with all new concepts, provisionally attached, among the candidates; each is blind to itself."""
@@ -299,15 +314,15 @@ class Polaris:
     def _with_insertions(self, placement: Placement) -> Placement:
         """Propose children of the parents that may belong below the new concept."""
         fitted = self._state
-        if fitted.insertion is None or not placement.attached:
+        if fitted.insertion is None or not placement.attached or not placement.concept.name:
             return placement
-        vector = encode_views(fitted.encoder, [placement.concept]).full[0]
+        vector = fitted.plain.encode([placement.concept.text])[0]
         takes: dict[str, float] = {}
         for parent in placement.parents:
             if parent.id not in self.taxonomy:
                 continue
             children, probability = fitted.insertion.probabilities(
-                self.taxonomy, fitted.context.vectors, self.taxonomy.position(parent.id), placement.concept, vector
+                self.taxonomy, fitted.plain_vectors, self.taxonomy.position(parent.id), placement.concept, vector
             )
             takes |= {
                 self.taxonomy.ids[c]: float(p) for c, p in zip(children, probability, strict=True) if p > _PROPOSE
@@ -331,21 +346,6 @@ def as_concepts(concepts: Sequence[New], taxonomy: Taxonomy) -> list[Concept]:
             given = Concept("", *given)
         made.append((0, given))
     return with_ids(made, taxonomy)
-
-
-def _assemble(
-    encoder: TextEncoder,
-    network: SphereNetwork,
-    ranker: Ranker,
-    insertion: Insertion | None,
-    history: tuple[Epoch, ...],
-    taxonomy: Taxonomy,
-    views: Views,
-) -> Fitted:
-    context = Context(taxonomy, views, points(network, views.full), len(taxonomy))
-    held = ranker.held_out
-    cutoff = suggestions.parent_cutoff(held.probabilities, held.labels, held.golds)
-    return Fitted(encoder, network, ranker, insertion, history, context, NameIndex(taxonomy), cutoff)
 
 
 def _columns(views: Views) -> tuple[NDArray[np.float32], ...]:

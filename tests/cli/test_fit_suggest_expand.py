@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 from meadow import meadow
 
@@ -55,6 +56,25 @@ def test_resuming_a_finished_fit_says_so(model: Path, workplace: Path, capsys: p
     assert _fit(workplace, "--resume") == 0
     assert "finished already" in capsys.readouterr().err
     assert (model / "manifest.json").stat().st_mtime_ns == before
+
+
+def test_fine_tuning_says_how_long_it_takes(
+    workplace: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("taxosphere.cli.fit._LONG", 0.0)
+    more = ("--set", "training.encoder_epochs=1", "-o", str(workplace / "tuned"))
+    assert _fit(workplace, "--fine-tune", *more) == 0
+    told = capsys.readouterr().err
+    assert "fine-tuning will take about" in told
+    assert "the encoder" in told
+    assert json.loads((workplace / "tuned" / "manifest.json").read_text())["config"]["training"]["fine_tune"]
+
+
+def test_vectors_without_an_encoder_cannot_be_fine_tuned(workplace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    np.save(workplace / "v.npy", np.eye(1, 4))
+    (workplace / "v.txt").write_text("cat\n")
+    assert _fit(workplace, "--fine-tune", "--encoder", str(workplace / "v.npy"), "-o", str(workplace / "none")) == 2
+    assert "no weights to fine-tune" in capsys.readouterr().err
 
 
 def test_suggest_prints_one_json_document(model: Path, capsys: pytest.CaptureFixture[str]) -> None:

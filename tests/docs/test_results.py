@@ -49,3 +49,15 @@ def test_headlines_quote_the_committed_runs(page: Path) -> None:
     """``<!-- headline docs/results/bench polaris -->``, the table, ``<!-- end -->``."""
     for folder, method, quoted in HEADLINE.findall(page.read_text(encoding="utf-8")):
         assert quoted.strip() == tables.headline(records.read(ROOT / folder / "runs.jsonl"), method).strip()
+
+
+QUOTED = re.compile(r"<!-- table (\S+) (\S+) -->\n(.*?)<!-- end -->", re.DOTALL)
+
+
+@pytest.mark.parametrize("page", sorted(RESULTS.glob("*.md")), ids=lambda page: page.name)
+def test_quoted_tables_are_those_of_the_committed_runs(page: Path) -> None:
+    """``<!-- table docs/results/bench-images birds20 -->``, the table of that data set, ``<!-- end -->``."""
+    for folder, dataset, quoted in QUOTED.findall(page.read_text(encoding="utf-8")):
+        drawn = tables.bench_tables(records.read(ROOT / folder / "runs.jsonl"))
+        table = next(table for table in drawn if table.title == dataset)
+        assert quoted.strip() in tables.markdown([table])

@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from taxosphere.encoders.text import CachedEncoder, load
+from taxosphere.encoders.text import CachedEncoder, load, trainable, untuned
 from taxosphere.encoders.transformer import TransformerEncoder
-from taxosphere.errors import InputError
+from taxosphere.errors import InputError, TaxosphereError
 
 TEXTS = [f"text number {n}" for n in range(40)]
 
@@ -29,6 +29,39 @@ def test_a_half_filled_cache_does_not_change_the_result(tiny_folder: Path, tmp_p
 def test_settings_that_change_vectors_do_not_share_them(tiny_folder: Path, tmp_path: Path) -> None:
     long, short = (load(str(tiny_folder), cache=tmp_path, max_tokens=n).encode(TEXTS) for n in (32, 6))
     assert not np.allclose(long, short)
+
+
+def test_fine_tuned_weights_do_not_share_vectors(tiny_folder: Path, tmp_path: Path) -> None:
+    plain = load(str(tiny_folder), cache=tmp_path)
+    assert isinstance(plain, CachedEncoder)
+    before = plain.encode(TEXTS)
+    weights = {name: value.detach().numpy() + 0.1 for name, value in plain.inner.upper(1).items()}
+    tuned = plain.with_weights(weights)
+    moved = tuned.encode(TEXTS)
+    assert not np.allclose(moved, before)
+    np.testing.assert_array_equal(load(str(tiny_folder), cache=tmp_path).encode(TEXTS), before)
+    again = plain.with_weights(weights)
+    np.testing.assert_array_equal(again.encode(TEXTS), moved)
+    assert "model" not in vars(again.inner)  # it knew these weights by their values
+    np.testing.assert_array_equal(untuned(tuned).encode(TEXTS), before)
+    assert untuned(plain) is plain
+
+
+def test_only_encoders_with_weights_can_be_fine_tuned(tiny_folder: Path, tmp_path: Path) -> None:
+    np.save(tmp_path / "v.npy", np.eye(2))
+    (tmp_path / "v.txt").write_text("cat\ndog\n")
+    with pytest.raises(InputError, match="no weights to fine-tune"):
+        trainable(load(str(tmp_path / "v.npy")))
+    encoder = load(str(tiny_folder), cache=None)
+    assert trainable(encoder) is encoder
+
+
+def test_weights_of_another_encoder_are_refused(tiny_folder: Path) -> None:
+    encoder = load(str(tiny_folder), cache=None)
+    assert isinstance(encoder, TransformerEncoder)
+    for wrong in ({"nonsense": np.zeros(3, np.float32)}, {next(iter(encoder.upper(1))): np.zeros((1, 2), np.float32)}):
+        with pytest.raises(TaxosphereError, match="another encoder"):
+            encoder.with_weights(wrong).encode(["cat"])
 
 
 def test_progress_counts_what_the_cache_already_knew(tiny_folder: Path, tmp_path: Path) -> None:

@@ -13,8 +13,11 @@ from taxosphere import Taxonomy
 from taxosphere.baselines.pictures import Labelled
 from taxosphere.encoders import image
 from taxosphere.errors import InputError
-from taxosphere.evaluation import images
+from taxosphere.evaluation import bench, images, metrics, picture_tasks, records
+from taxosphere.evaluation.datasets import Dataset
 from taxosphere.model.towers import hold_out
+from taxosphere.ranking.recognition import places
+from taxosphere.report import tables
 
 QUICK = {"steps": 150, "epochs": 0, "evaluations": 5, "batch_size": 32, "negatives": 4, "learning_rate": 0.01}
 
@@ -80,11 +83,11 @@ def test_ranks_count_labels_only_and_mistakes_have_a_distance() -> None:
 def test_places_are_the_ancestors_that_labels_share() -> None:
     taxonomy = Taxonomy.from_edges([("bird", "owl"), ("bird", "duck"), ("animal", "bird"), ("animal", "dog")])
     labels = np.array([taxonomy.position(name) for name in ("owl", "duck", "dog")])
-    found = images.places(taxonomy, labels)
+    found = places(taxonomy, labels)
     assert found is not None
     np.testing.assert_allclose(found @ found.T, [[1, 0.5, 0], [0.5, 1, 0], [0, 0, 1]], atol=1e-6)
     flat = Taxonomy.from_edges([("animal", "owl"), ("animal", "dog")])
-    assert images.places(flat, np.array([flat.position("owl"), flat.position("dog")])) is None
+    assert places(flat, np.array([flat.position("owl"), flat.position("dog")])) is None
 
 
 def test_a_sample_is_drawn_per_run() -> None:
@@ -117,22 +120,40 @@ def zoo(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_folder_of_vectors_is_evaluated_and_goes_on_where_it_stopped(zoo: Path) -> None:
+def test_a_folder_of_vectors_is_evaluated(zoo: Path) -> None:
     assert images.holds_pictures(zoo)
-    kept: list[dict[str, object]] = []
-    found = images.evaluate_images(zoo, ["polaris"], samples=[2, None], runs=2, encoder=GramEncoder(), keep=kept.append)
-    assert found == kept
-    assert [(r["dataset"], r["seed"], r["candidates"], r["queries"]) for r in found] == [
-        (f"{zoo.name}-2", 0, 2, 4),
-        (f"{zoo.name}-2", 1, 2, 4),
-        (zoo.name, 0, 3, 6),
-        (zoo.name, 1, 3, 6),
-    ]
-    assert all(r["metrics"]["precision@1"] == 100 and r["metrics"]["mr"] == 1 for r in found)
-    done = {(str(r["dataset"]), str(r["method"]), int(r["seed"])) for r in found[:3]}
-    rest = images.evaluate_images(zoo, ["polaris"], samples=[2, None], runs=2, encoder=GramEncoder(), done=done)
-    assert [r["seed"] for r in rest] == [1]
-    assert rest[0]["ranks"] == found[3]["ranks"]
+    found = picture_tasks.evaluate(zoo, classes=2, runs=2, encoder=GramEncoder())
+    assert found.dataset == f"{zoo.name}-2"
+    assert [(run.random_state, run.candidates, len(run.outcome.sizes)) for run in found.runs] == [(0, 2, 4), (1, 2, 4)]
+    assert all(run.metrics["hit@1"] == 100 and run.metrics["mr"] == 1 for run in found.runs)
+    whole = picture_tasks.evaluate(zoo, runs=1, encoder=GramEncoder())
+    assert (whole.dataset, whole.runs[0].candidates) == (zoo.name, 3)
+
+
+def test_a_bench_asks_in_pictures_and_goes_on_where_it_stopped(zoo: Path, tmp_path: Path) -> None:
+    place = Dataset(zoo.name, zoo)
+    todo = bench.cells([place], ["polaris", "clip-2", "tfidf"], 2, 0, bench.Setup())
+    assert {(cell.method, cell.pictures) for cell in todo} == {("polaris", "all"), ("clip-2", "all")}  # a flat tree
+    with pytest.raises(InputError, match="none of tfidf"):
+        bench.cells([place], ["tfidf"], 2, 0, bench.Setup())
+    mine = [cell for cell in todo if cell.method == "polaris"]
+    out = tmp_path / "out"
+    bench.settle(out, bench.Setup())
+    assert bench.bench(mine[:1], out, workers=1) == []
+    assert bench.bench(mine, out, workers=1) == []
+    lines = records.read(out / bench.RUNS)
+    assert [line["seed"] for line in lines] == [0, 1]
+    assert all(line["metrics"]["precision@1"] == 100 for line in lines)
+    table = tables.bench_tables(lines)[0]
+    assert table.section == "Images"
+    assert table.header[:4] == ("method", "P@1", "MR ↓", "MRR")
+
+
+def test_a_bench_of_a_deep_tree_asks_for_unseen_leaves(tmp_path: Path) -> None:
+    place = Dataset("orchard", orchard(tmp_path))
+    todo = bench.cells([place], ["polaris"], 1, 0, bench.Setup())
+    assert [(c.pictures, c.method) for c in todo if c.pictures != "unseen"] == [("20", "polaris"), ("all", "polaris")]
+    assert [c.method for c in todo if c.pictures == "unseen"] == list(images.UNSEEN_METHODS)
 
 
 def test_an_image_column_is_evaluated_with_an_encoder(tmp_path: Path) -> None:
@@ -189,7 +210,7 @@ def orchard(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("name", images.UNSEEN_METHODS)
+@pytest.mark.parametrize("name", ["polaris", "sibling-vote"])
 def test_unseen_leaves_are_placed_by_their_pictures(name: str, tmp_path: Path) -> None:
     pictures = images.read(orchard(tmp_path))
     found = images.unseen(pictures, name, GramEncoder(), random_state=0)
@@ -202,12 +223,27 @@ def test_unseen_leaves_are_placed_by_their_pictures(name: str, tmp_path: Path) -
         images.unseen(pictures, "tfidf", GramEncoder())
 
 
+def test_the_whole_model_places_unseen_leaves_by_both(tmp_path: Path) -> None:
+    pictures = images.read(orchard(tmp_path))
+    found = images.unseen(pictures, "polaris-both", GramEncoder(), random_state=0)
+    assert found.metrics["hit@1"] >= 75
+    with pytest.raises(InputError, match="all pictures of a concept"):
+        images.unseen(pictures, "polaris-both", GramEncoder(), each=1)
+
+
+def test_mistakes_are_judged_alone() -> None:
+    outcome = metrics.Outcome(9, np.ones(3, np.int64), np.array([1.0, 2.0, 4.0]), np.array([1.0, 0.5, 0.25]))
+    assert images.mistakes(outcome) == 37.5
+    right = metrics.Outcome(9, np.ones(1, np.int64), np.array([1.0]), np.array([1.0]))
+    assert images.mistakes(right) == 100.0
+
+
 def test_the_birds(shared_data: Path) -> None:
     """One sample of the paper's main table, better than the paper and than two linear heads on the same vectors."""
     folder = shared_data / "cub200_wikispecies"
     if not (folder / "image_vectors_efflite0.npy").is_file():
         pytest.skip("the vectors of the birds are not here")
-    (found,) = images.evaluate_images(folder, ["polaris"], samples=[20], runs=1, seed=1, encoder=GramEncoder())
-    assert found["dataset"] == "birds20"
-    assert found["metrics"]["precision@1"] > 85
-    assert found["metrics"]["mrr"] > 92
+    found = picture_tasks.evaluate(folder, classes=20, runs=1, seed=1, encoder=GramEncoder())
+    assert found.dataset == "birds20"
+    assert found.runs[0].metrics["hit@1"] > 85
+    assert found.runs[0].metrics["mrr"] > 92

@@ -71,7 +71,8 @@ def test_resumed_fine_tuning_equals_uninterrupted(grove: Grove, tiny_folder: Pat
     def tune(**more: object) -> tuple[Tensor, Tensor]:
         encoder = TransformerEncoder(locate(str(tiny_folder)))
         head = fine_tune(encoder, texts, grove[0], config, random_state=0, **more)
-        return weights(encoder.model), weights(head.network)
+        assert head.encoder is not None
+        return weights(head.encoder.model), weights(head.network)
 
     whole = tune()
     with pytest.raises(Interrupted):

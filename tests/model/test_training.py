@@ -174,11 +174,24 @@ def test_fine_tuning_moves_the_encoder_and_repeats_bit_for_bit(grove: Grove, tin
         encoder = TransformerEncoder(locate(str(tiny_folder)))
         before = weights(encoder.model)
         head = fine_tune(encoder, texts, seed, config, random_state=0)
-        assert (weights(encoder.model) - before).abs().max() > 1e-3
+        assert head.encoder is not None
+        assert (weights(head.encoder.model) - before).abs().max() > 1e-3
+        assert torch.equal(weights(encoder.model), before)
         assert head.history[-1].terms["listwise"] < head.history[0].terms["listwise"]
-        runs.append((weights(encoder.model), weights(head.network)))
+        runs.append((weights(head.encoder.model), weights(head.network)))
     assert torch.equal(runs[0][0], runs[1][0])
     assert torch.equal(runs[0][1], runs[1][1])
+
+
+@pytest.mark.parametrize(("layers", "moved"), [(0, {"embeddings", "0", "1"}), (1, {"1"}), (2, {"0", "1"})])
+def test_only_the_last_layers_learn(grove: Grove, tiny_folder: Path, layers: int, moved: set[str]) -> None:
+    encoder = TransformerEncoder(locate(str(tiny_folder)))
+    config = TINY.with_overrides([f"training.encoder_layers={layers}", "training.epochs=1"])
+    head = fine_tune(encoder, [f"{name} of a kind" for name in grove[0].names], grove[0], config, random_state=0)
+    assert head.encoder is not None
+    before, after = encoder.model.state_dict(), head.encoder.model.state_dict()
+    changed = {name for name in before if not torch.equal(before[name], after[name])}
+    assert {next(p for p in name.split(".") if p.isdigit() or p == "embeddings") for name in changed} == moved
 
 
 def test_fine_tuning_starts_from_a_given_head_and_validates_on_texts(grove: Grove, tiny_folder: Path) -> None:

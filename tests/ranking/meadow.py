@@ -14,6 +14,7 @@ from taxosphere.model.training import train_head
 from taxosphere.ranking.context import Context
 from taxosphere.ranking.crossfit import points
 from taxosphere.ranking.ranker import Ranker
+from taxosphere.ranking.spaces import frozen
 from taxosphere.ranking.views import Views, encode_views
 
 KINDS = ("bird", "fish", "tree", "stone", "chair", "boat", "cake", "coat")
@@ -49,5 +50,5 @@ def fit(seed: Taxonomy, random_state: int = 0, *overrides: str) -> Fitted:
     views = encode_views(GramEncoder(), list(seed.concepts()))
     network = train_head(torch.from_numpy(views.full), seed, config, random_state=random_state).network
     context = Context(seed, views, points(network, views.full), len(seed))
-    ranker = Ranker.fit(seed, views, config, epochs=5, gamma=1.0, random_state=random_state)
+    ranker = Ranker.fit(seed, frozen(views, config, 5), config, gamma=1.0, random_state=random_state)
     return Fitted(seed, config, network, context, ranker)

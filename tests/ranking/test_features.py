@@ -9,6 +9,7 @@ from gram_encoder import GramEncoder
 from taxosphere import Concept, Taxonomy
 from taxosphere.ranking.context import Context, Points
 from taxosphere.ranking.features import FAMILIES, Queries, best_child, signs, votes
+from taxosphere.ranking.guess import BY_HAND
 from taxosphere.ranking.shortlist import blocks, derived, origin, shortlist
 from taxosphere.ranking.views import encode_views
 from taxosphere.ranking.words import read
@@ -89,11 +90,11 @@ def test_sphere_signs_against_the_definitions(animals: Taxonomy) -> None:
 
 def test_a_family_left_out_leaves_no_sign(animals: Taxonomy) -> None:
     context, queries = _context(animals), _queries([Concept("q", "sea bird", "a bird of the sea")])
-    everything = set(shortlist(context, queries, FAMILIES).names)
+    everything = set(shortlist(context, queries, FAMILIES, BY_HAND).names)
     for family in FAMILIES:
-        less = set(shortlist(context, queries, tuple(f for f in FAMILIES if f != family)).names)
+        less = set(shortlist(context, queries, tuple(f for f in FAMILIES if f != family), BY_HAND).names)
         assert less < everything, family
-    lexical = shortlist(context, queries, ("sphere", "encoder", "votes", "structure")).names
+    lexical = shortlist(context, queries, ("sphere", "encoder", "votes", "structure"), BY_HAND).names
     assert not [name for name in lexical if "name head" in name or "phrase" in name or "mentioned" in name]
 
 
@@ -131,7 +132,7 @@ def test_concepts_beyond_the_evidence_are_candidates_that_do_not_vote(animals: T
 def test_the_shortlist_is_ordered_and_leaves_the_excluded_one_out(animals: Taxonomy) -> None:
     context, queries = _context(animals), _queries([Concept("q", "bird"), Concept("r", "dog")])
     banned = np.array([animals.position("bird"), animals.position("dog")])
-    found = shortlist(context, queries, FAMILIES, exclude=banned)
+    found = shortlist(context, queries, FAMILIES, BY_HAND, exclude=banned)
     assert found.positions.shape == (2, len(animals) - 1)
     for row, out in zip(found.positions, banned, strict=True):
         assert out not in row
@@ -142,7 +143,7 @@ def test_the_shortlist_is_ordered_and_leaves_the_excluded_one_out(animals: Taxon
 
 def test_a_cut_shortlist_holds_the_best_guesses(animals: Taxonomy) -> None:
     context, queries = _context(animals), _queries([Concept("q", "bird of the sea", "a bird")])
-    found = shortlist(context, queries, FAMILIES, length=3)
+    found = shortlist(context, queries, FAMILIES, BY_HAND, length=3)
     assert set(found.positions[0].tolist()) == set(np.argsort(-found.guess[0])[:3].tolist())
 
 

@@ -25,6 +25,8 @@ _SOURCES = 256  # searched from at once
 
 
 class ArboristSettings(Settings):
+    steps: int = Field(200, ge=1)
+    epochs: int = Field(15, ge=0)
     maps: int = Field(5, ge=1, description="number of edge meanings")
     noise: float = Field(0.02, ge=0, description="of the maps around the identity at the start")
     sharpness: float = Field(5.0, gt=0, description="slope of the squashed score at the start")

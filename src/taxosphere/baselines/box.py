@@ -23,14 +23,15 @@ _APART = -1e3  # all disjoint pairs score below all overlapping ones
 
 
 class BoxSettings(Settings):
-    dim: int = Field(12, ge=1)
-    hidden: int = Field(64, ge=0)
-    centre_scale: float = Field(0.5, gt=0, description="spread of the centres at the start")
-    width_start: float = Field(-1.0, description="log half-width at the start")
-    contain: float = Field(1.0, ge=0)
-    separate: float = Field(1.0, ge=0)
+    dim: int = Field(64, ge=1)
+    hidden: int = Field(0, ge=0)
+    centre_scale: float = Field(0.2, gt=0, description="spread of the centres at the start")
+    width_start: float = Field(1.0, description="log half-width at the start")
+    contain: float = Field(0.1, ge=0)
+    separate: float = Field(0.0, ge=0)
     size: float = Field(1.0, ge=0)
-    probability: float = Field(0.1, ge=0)
+    probability: float = Field(1.0, ge=0)
+    negative_weight: float = Field(31.0, gt=0, description="of the mean over the negatives in the probability term")
     inset: float = Field(0.05, ge=0, description="how far inside its parent a child should lie")
     gap: float = Field(0.03, ge=0, description="how far apart a negative should lie")
     smallest: float = Field(0.03, ge=0, description="half-width below which a box is pushed to grow")
@@ -86,7 +87,7 @@ class BoxNetwork(Network):
         left, right = F.relu(s.inset - ((c - o) - (d - w))), F.relu(s.inset - ((d + w) - (c + o)))
         contain = 0.5 * (left**2 + right**2).mean()
         separate = (F.relu(shared[:, 1:] + s.gap) ** 2).mean()
-        probability = ((p[:, 0] - 1) ** 2).mean() + (p[:, 1:] ** 2).mean()
+        probability = ((p[:, 0] - 1) ** 2).mean() + s.negative_weight * (p[:, 1:] ** 2).mean()
         widths = candidate.chunk(2, dim=-1)[1]
         small = (F.relu(s.smallest - widths) ** 2).mean() + (F.relu(s.smallest - o) ** 2).mean()
         return s.contain * contain + s.separate * separate + s.size * small + s.probability * probability

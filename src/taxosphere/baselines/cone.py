@@ -25,7 +25,7 @@ _EPSILON = 2.0
 class ConESettings(Settings):
     dim: int = Field(128, ge=1)
     hidden: int = Field(0, ge=0)
-    offset: float = Field(20.0, gt=0)
+    offset: float = Field(4.0, gt=0)
     centre: float = Field(0.02, ge=0, description="weight of the distance inside the cone")
     spread: float = Field(0.3, gt=0, description="of the axes at the start, as a share of π")
 

@@ -24,11 +24,11 @@ _EDGE = 1e-5  # cosines and radii keep this far from ±1
 
 
 class EntailmentConesSettings(Settings):
-    dim: int = Field(64, ge=2)
+    dim: int = Field(384, ge=2)
     hidden: int = Field(0, ge=0)
     space: Literal["hyperbolic", "euclidean"] = "hyperbolic"
     aperture: float = Field(0.1, gt=0, description="K")
-    margin: float = Field(0.1, gt=0)
+    margin: float = Field(2.0, gt=0)
     radius: float = Field(0.5, gt=0, description="of the tangent vectors at the start")
 
 

@@ -24,13 +24,14 @@ _LARGEST = -1e-7  # a probability of exactly 1 would make log(1 − P) infinite
 
 
 class GumbelBoxSettings(Settings):
-    dim: int = Field(32, ge=1)
+    above: float = Field(0.3, ge=0, le=1)
+    dim: int = Field(64, ge=1)
     hidden: int = Field(0, ge=0)
-    centre_scale: float = Field(1.0, gt=0)
-    side: float = Field(1.0, gt=0, description="full width of a box at the start")
+    centre_scale: float = Field(0.3, gt=0)
+    side: float = Field(6.0, gt=0, description="full width of a box at the start")
     intersection: float = Field(0.1, gt=0, description="temperature t of the corners")
     volume: float = Field(1.0, gt=0, description="temperature of the softplus volume")
-    negative_weight: float = Field(1.0, gt=0, description="of the mean over the negatives")
+    negative_weight: float = Field(31.0, gt=0, description="of the mean over the negatives")
 
 
 def log1mexp(x: Tensor) -> Tensor:

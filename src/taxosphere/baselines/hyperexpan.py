@@ -25,6 +25,8 @@ _TINY = 1e-15
 
 
 class HyperExpanSettings(Settings):
+    steps: int = Field(180, ge=1)
+    epochs: int = Field(12, ge=0)
     hidden: int = Field(100, ge=1)
     layers: int = Field(2, ge=1)
     matcher: int = Field(100, ge=1, description="width of the matching network")

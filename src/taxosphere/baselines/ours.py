@@ -67,7 +67,7 @@ class Cosine(Configured):
         vectors = torch.from_numpy(encoder.encode([concept.text for concept in seed.concepts()]))
         head = fit_head(vectors, seed, config, random_state=random_state)
         self.history = curves(head.history)
-        self.gamma = selection.gamma(head, seed, vectors, config.orbit)
+        self.gamma = selection.gamma(head, seed, config.orbit)
         self._mode, self._thresholds = config.orbit.gate, gate.thresholds(gate.delta(seed), self.gamma)
         self._encoder, self._network, self._points = encoder, head.network, _points(head.network, vectors)
         return self

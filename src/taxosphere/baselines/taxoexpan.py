@@ -18,6 +18,9 @@ from taxosphere.baselines.seed import Seed, Views
 
 
 class TaxoExpanSettings(EgoSettings):
+    steps: int = Field(120, ge=1)
+    epochs: int = Field(8, ge=0)
+    learning_rate: float = Field(5e-4, gt=0)
     raw: bool = Field(True, description="join the candidate's own text vector to the readout")
     sharpness: float = Field(10.0, gt=0, description="of the match with that vector at the start")
 

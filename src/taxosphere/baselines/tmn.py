@@ -27,6 +27,10 @@ from taxosphere.taxonomy import Concept
 
 
 class TmnSettings(Settings):
+    steps: int = Field(200, ge=1)
+    epochs: int = Field(10, ge=0)
+    evaluations: int = Field(12, ge=1)
+    patience: int = Field(4, ge=1)
     slices: int = Field(5, ge=1)
     sharpness: float = Field(5.0, ge=0, description="weight of the identity in each slice at the start")
     pairs: float = Field(0.2, ge=0, le=1, description="share of negatives with a real child")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from taxosphere import atomic, methods
+from taxosphere import atomic
 from taxosphere.cli import output
 from taxosphere.cli.evaluate import Queries, Split
 from taxosphere.cli.progress import steps
@@ -20,8 +20,11 @@ if TYPE_CHECKING:
 
 
 def bench(
-    datasets: str = typer.Option("", help="Names or paths with commas between; default: the paper's text benchmarks."),
-    methods_: str = typer.Option("", "--methods", help="Names with commas between; default: every text method."),
+    datasets: str = typer.Option(
+        "",
+        help="Names or paths with commas between; default: the paper's text benchmarks.",
+    ),
+    methods_: str = typer.Option("", "--methods", help="Names with commas between; default: every method that fits."),
     out: Path = typer.Option(Path("bench"), help="Folder for runs and reports; an earlier bench in it is continued."),
     runs: int = typer.Option(5, min=1, help="Random states per method."),
     seed: int = typer.Option(0, help="The first random state."),
@@ -40,6 +43,8 @@ def bench(
 ) -> None:
     """Compare methods over taxonomies: data sets × methods × random states.
 
+    A data set with pictures is asked in pictures: the labels of some, the places of concepts never seen.
+
     Finished cells are kept in OUT/runs.jsonl, so a bench that was stopped goes on where it was. Tables of everything in
     OUT are printed and written to OUT/tables.md and OUT/report.html. Cycles are repaired, and the tables say so.
 
@@ -49,10 +54,9 @@ def bench(
     from taxosphere.evaluation import bench as benches
     from taxosphere.evaluation import datasets as sources
 
-    chosen = names(methods_) or methods.names("text")
     places = [sources.find(name, data) for name in names(datasets) or _present(data)]
     setup = benches.Setup(split.value, queries.value, encoder, not without_descriptions)
-    todo = benches.cells(places, chosen, runs, seed, setup)
+    todo = benches.cells(places, names(methods_), runs, seed, setup)
     benches.settle(out, setup)
     with steps() as report:
         failures = benches.bench(todo, out, workers=workers or None, redo=redo, progress=report)

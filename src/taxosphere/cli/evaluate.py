@@ -13,7 +13,7 @@ from taxosphere.cli import output
 from taxosphere.cli.options import COLUMNS, column_order
 from taxosphere.cli.progress import steps
 from taxosphere.cli.settings import parse
-from taxosphere.errors import require
+from taxosphere.errors import InputError, require
 
 if TYPE_CHECKING:
     from taxosphere.evaluation.protocol import Result, Spread
@@ -36,6 +36,15 @@ class Split(StrEnum):
     leaves = "leaves"
 
 
+class Asked(StrEnum):
+    """What `evaluate` hides: `Split`, and two ways to ask in pictures."""
+
+    published = "published"
+    leaves = "leaves"
+    pictures = "pictures"
+    unseen = "unseen"
+
+
 class Queries(StrEnum):
     leaves = "leaves"
     all = "all"
@@ -43,13 +52,17 @@ class Queries(StrEnum):
 
 def evaluate(
     taxonomy: str = typer.Argument(metavar="TAX", help="A taxonomy: a file, a folder, or the name of a benchmark."),
-    split: Split | None = typer.Option(
-        None, help="'published' reads split.tsv beside the data, 'leaves' hides a random fifth of the leaves."
+    split: Asked | None = typer.Option(
+        None,
+        help="'published' reads split.tsv beside the data, 'leaves' hides a random fifth of the leaves, 'pictures' "
+        "asks for the labels of a fifth of the pictures, 'unseen' hides leaves and asks with their pictures.",
     ),
+    classes: int | None = typer.Option(None, min=2, help="With 'pictures': labels drawn per run; default: all."),
     queries: Queries = typer.Option(Queries.leaves, help="Ask for hidden leaves only, or for inner concepts too."),
     runs: int = typer.Option(5, min=1, help="Repetitions with other random states."),
     method: str = typer.Option("polaris", help="What to measure; 'taxosphere methods' lists all."),
     encoder: str = typer.Option("minilm", help="Sentence encoder: 'minilm', a Hugging Face name or a folder."),
+    image_encoder: str = typer.Option("auto", help="Encoder of pictures, as for 'fit'."),
     seed: int = typer.Option(0, help="Random state of the first run."),
     set_: list[str] = typer.Option([], "--set", metavar="KEY=VALUE", help="A setting of the method; repeatable."),
     without_descriptions: bool = typer.Option(False, help="Let methods read names only."),
@@ -68,41 +81,76 @@ def evaluate(
     """
     require("torch", "train")
     from taxosphere.encoders import text
-    from taxosphere.evaluation import datasets, protocol, records
+    from taxosphere.evaluation import datasets, images, picture_tasks, protocol
 
     source = datasets.find(taxonomy, data)
+    if split is None and not source.has_split and images.holds_pictures(source.path):
+        split = Asked.pictures
+    if split in (Asked.pictures, Asked.unseen):
+        _refuse_settings(set_, queries)
+        with steps() as report:
+            result = picture_tasks.evaluate(
+                source.path,
+                method,
+                task="unseen" if split is Asked.unseen else "pictures",
+                classes=classes,
+                runs=runs,
+                seed=seed,
+                encoder=None if encoder == "minilm" else text.load(encoder),
+                image_encoder=image_encoder,
+                progress=report,
+            )
+        finish(result, out, json)
+        return
     methods.get(method)  # an unknown name is better said before the work begins
     tree, parts = source.read(column_order(columns))
     tree, repairs = protocol.prepare(tree, repair=repair, descriptions=not without_descriptions)
-    kind = split or (Split.published if parts is not None else Split.leaves)
-    plan = protocol.Plan(kind.value, queries.value, runs, seed, parse(set_))
+    published = split is Asked.published or (split is None and parts is not None)
+    plan = protocol.Plan("published" if published else "leaves", queries.value, runs, seed, parse(set_))
     for line in repairs:
         output.say(f"repaired {line}")
     with steps() as report:
         result = protocol.evaluate(
             tree, method, plan, encoder=text.load(encoder), parts=parts, dataset=source.name, progress=report
         )
+    finish(result, out, json, repairs)
+
+
+def finish(result: Result, out: Path | None, json: bool, repairs: tuple[str, ...] = ()) -> None:
+    from taxosphere.evaluation import records
+
     if out:
         for run in result.runs:
-            records.folder(out, records.record(source.name, method, plan.split, run, repairs))
+            records.folder(out, records.record(result.dataset, result.method, result.plan.split, run, repairs))
     output.document(result.document()) if json else show(result)
 
 
+def _refuse_settings(set_: list[str], queries: Queries) -> None:
+    if set_ or queries is not Queries.leaves:
+        raise InputError("--set and --queries are for questions in words; leave them out, or choose --split leaves")
+
+
 def show(result: Result) -> None:
+    from taxosphere.evaluation import paper_numbers
+
     document = result.document()
     rows = {result.method: document["metrics"]} | document["references"]
+    if printed := paper_numbers.printed(result.dataset, result.method):
+        rows[f"{result.method} (paper)"] = {key: {"mean": mean, "std": std} for key, (mean, std) in printed.items()}
     title = (
         f"{result.dataset}, {document['split']} split; queries: {document['queries']:,}, "
         f"candidates: {document['candidates']:,}, runs: {document['runs']}"
     )
     output.table(
         ["method", *HEADERS.values()],
-        [[name, *(cell(metrics[key]) for key in HEADERS)] for name, metrics in rows.items()],
+        [[name, *(cell(metrics.get(key)) for key in HEADERS)] for name, metrics in rows.items()],
         title,
     )
     seconds = document["seconds"]
     print(f"fit {seconds['fit']:.1f} s, {1000 * seconds['per_query']:.1f} ms per query; percentages, except MR")
 
 
-def cell(spread: Spread) -> str:
+def cell(spread: Spread | None) -> str:
+    if spread is None:
+        return ""
     return f"{spread['mean']:.1f} ± {spread['std']:.1f}" if spread["std"] else f"{spread['mean']:.1f}"

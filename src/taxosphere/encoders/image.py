@@ -55,7 +55,9 @@ class ImageVectors:
     def or_refuse(self, broken: Broken) -> ImageVectors:
         if self.faults and broken == "refuse":
             more = f" (and {len(self.faults) - 1:,} more)" if len(self.faults) > 1 else ""
-            raise InputError(f"{self.faults[0].reason}{more}; remove or mend it, or skip it", self.faults[0].path)
+            raise InputError(
+                f"{self.faults[0].reason}{more}; remove or mend it, or skip broken pictures", self.faults[0].path
+            )
         return self
 
 

@@ -11,10 +11,12 @@ from numpy.typing import NDArray
 
 from taxosphere.encoders import precomputed, weights
 from taxosphere.encoders.cache import VectorCache, default_folder
-from taxosphere.encoders.transformer import Progress, TransformerEncoder
+from taxosphere.encoders.transformer import Arrays, Progress, TransformerEncoder
+from taxosphere.errors import InputError
 
 FloatArray = NDArray[np.float32]
 
+_WORTH_STORING = 16  # encoding a handful takes less time than writing it safely
 _STORE_EVERY = 1024  # a kill in the middle of a long run loses at most this many texts
 
 
@@ -36,7 +38,16 @@ class CachedEncoder:
         self.inner = inner
         self.name = inner.name
         self.dim = inner.dim
+        self._folder = folder
         self._cache = VectorCache(folder, inner.identity, inner.dim)
+
+    def with_weights(self, tuned: Arrays) -> CachedEncoder:
+        """The encoder as it is on disk but for these weights; its vectors are kept apart from others."""
+        return CachedEncoder(self.inner.with_weights(tuned), self._folder)
+
+    @property
+    def tuned(self) -> Arrays:
+        return self.inner.tuned
 
     def encode(self, texts: Sequence[str], *, progress: Progress | None = None) -> FloatArray:
         distinct = list(dict.fromkeys(texts))
@@ -52,9 +63,30 @@ class CachedEncoder:
                     progress(before + done, len(distinct))
 
             vectors = self.inner.encode(part, progress=report)
-            self._cache.put(part, vectors)
+            if len(missing) >= _WORTH_STORING:
+                self._cache.put(part, vectors)
             known.update(zip(part, vectors, strict=True))
         return np.stack([known[text] for text in texts]) if texts else np.zeros((0, self.dim), np.float32)
+
+
+Trainable = TransformerEncoder | CachedEncoder
+
+
+def trainable(encoder: TextEncoder) -> Trainable:
+    """The encoder, if it is one with weights that can be fine-tuned."""
+    if not isinstance(encoder, TransformerEncoder | CachedEncoder):
+        raise InputError(f"'{encoder.name}' has no weights to fine-tune; leave --fine-tune out or name a model")
+    return encoder
+
+
+def bare(encoder: Trainable) -> TransformerEncoder:
+    """The encoder without its cache."""
+    return encoder.inner if isinstance(encoder, CachedEncoder) else encoder
+
+
+def untuned(encoder: TextEncoder) -> TextEncoder:
+    """The encoder as it was before any fine-tuning."""
+    return encoder.with_weights({}) if isinstance(encoder, Trainable) and encoder.tuned else encoder
 
 
 _DEFAULT_CACHE = Path()  # stands for default_folder(), which is read when an encoder is made

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -17,9 +19,10 @@ from taxosphere.encoders.weights import Weights, verify
 from taxosphere.errors import TaxosphereError
 
 if TYPE_CHECKING:
-    from torch import Tensor
+    from torch import Tensor, nn
 
 FloatArray = NDArray[np.float32]
+Arrays = Mapping[str, NDArray[Any]]
 Progress = Callable[[int, int], None]
 T = TypeVar("T")
 
@@ -27,13 +30,17 @@ _BATCH = 32
 # Batches hold texts of one padded length, a multiple of this. With such shapes the vector of a text has the same bits
 # in every company and on any number of threads, so a half-filled cache cannot change a result.
 _LENGTH_STEP = 8
+_LAYER = re.compile(r"(?:^|\.)(?:layers?|blocks?|h)\.(\d+)\.")  # how BERT, its relatives, T5 and GPT count them
 
 
 class TransformerEncoder:
-    """Loads its weights at the first text that needs them."""
+    """Loads its weights at the first text that needs them; ``tuned`` ones take the place of those on disk."""
 
-    def __init__(self, weights: Weights, *, max_tokens: int = 64, prefix: str | None = None) -> None:
+    def __init__(
+        self, weights: Weights, *, max_tokens: int = 64, prefix: str | None = None, tuned: Arrays | None = None
+    ) -> None:
         self.weights = weights
+        self.tuned = tuned or {}
         self.name = weights.name
         self.recipe = recipe.read(weights.folder, weights.name)
         self.dim = self.recipe.dim
@@ -43,11 +50,22 @@ class TransformerEncoder:
     @property
     def identity(self) -> str:
         """Everything that decides the vector of a text."""
-        return json.dumps([self.weights.identity, self.recipe.pooling, self.max_tokens, self.prefix])
+        parts = [self.weights.identity, self.recipe.pooling, self.max_tokens, self.prefix]
+        return json.dumps([*parts, _digest(self.tuned)] if self.tuned else parts)
 
-    def fresh(self) -> TransformerEncoder:
-        """The same encoder with the weights it has on disk."""
-        return TransformerEncoder(self.weights, max_tokens=self.max_tokens, prefix=self.prefix)
+    def with_weights(self, tuned: Arrays) -> TransformerEncoder:
+        """The encoder as it is on disk but for these weights, given by the names they have in its model."""
+        return TransformerEncoder(self.weights, max_tokens=self.max_tokens, prefix=self.prefix, tuned=tuned)
+
+    def upper(self, layers: int) -> dict[str, nn.Parameter]:
+        """Parameters of the last ``layers`` layers and of what follows them, by name; all there are for 0."""
+        found: dict[str, nn.Parameter] = dict(self.model.named_parameters())
+        numbers = {name: int(match[1]) for name in found if (match := _LAYER.search(name))}
+        if layers == 0 or not numbers:
+            return found
+        first = max(numbers.values()) + 1 - layers
+        begun = min(place for place, name in enumerate(found) if numbers.get(name, -1) >= first)
+        return {name: value for place, (name, value) in enumerate(found.items()) if place >= begun}
 
     @cached_property
     def tokenizer(self) -> Any:
@@ -61,10 +79,13 @@ class TransformerEncoder:
 
         verify(self.weights)
         try:
-            return _quietly(lambda: AutoModel.from_pretrained(self.weights.folder, local_files_only=True)).eval()
+            model = _quietly(lambda: AutoModel.from_pretrained(self.weights.folder, local_files_only=True)).eval()
         except (OSError, ValueError) as error:
             first = str(error).strip().splitlines()[0]
             raise TaxosphereError(f"{self.weights.folder}: the encoder cannot be loaded: {first}") from error
+        if self.tuned:
+            _replace(model, self.tuned, self.weights.folder)
+        return model
 
     def encode(self, texts: Sequence[str], *, progress: Progress | None = None) -> FloatArray:
         """Each distinct text once, shortest first."""
@@ -124,6 +145,25 @@ class TransformerEncoder:
             ("config_sentence_transformers.json", prompts),
         ):
             (folder / name).write_text(json.dumps(content, indent=1), encoding="utf-8")
+
+
+def _replace(model: Any, tuned: Arrays, folder: Path) -> None:
+    import torch
+
+    own = dict(model.named_parameters())
+    if any(name not in own or own[name].shape != value.shape for name, value in tuned.items()):
+        raise TaxosphereError(f"{folder}: another encoder than the one that was fine-tuned")
+    with torch.no_grad():
+        for name, value in tuned.items():
+            own[name].copy_(torch.tensor(value))
+
+
+def _digest(arrays: Arrays) -> str:
+    digest = hashlib.blake2b(digest_size=16)
+    for name in sorted(arrays):
+        digest.update(name.encode() + b"\0")
+        digest.update(np.ascontiguousarray(arrays[name]).data)
+    return digest.hexdigest()
 
 
 def batches_by_length(tokens: Sequence[Sequence[int]], size: int = _BATCH) -> list[NDArray[np.intp]]:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from taxosphere import atomic, methods
 from taxosphere.errors import InputError
-from taxosphere.evaluation import protocol, records
+from taxosphere.evaluation import images, picture_tasks, protocol, records
 from taxosphere.evaluation.datasets import Dataset
 from taxosphere.evaluation.records import Record
 from taxosphere.evaluation.workers import Cell, Setup, run_cells
@@ -33,16 +33,29 @@ class Failure:
 
 
 def cells(datasets: Sequence[Dataset], names: Sequence[str], runs: int, seed: int, setup: Setup) -> list[Cell]:
-    """Every cell; a reference has no randomness and needs one run on a fixed split."""
+    """Every cell of the methods that a data set can be asked of; without ``names``, all of them."""
     for name in names:
         methods.get(name)
-    found = []
+    found: list[Cell] = []
     for dataset in datasets:
-        for name in names:
-            fixed = setup.split == "published" and dataset.has_split
-            repeat = 1 if fixed and name in methods.REFERENCES else runs
-            found += [Cell(dataset, name, seed + number, setup) for number in range(repeat)]
+        own = _cells(dataset, names, runs, seed, setup)
+        if not own:
+            raise InputError(f"none of {', '.join(names)} can be asked of '{dataset.name}'")
+        found += own
     return found
+
+
+def _cells(dataset: Dataset, names: Sequence[str], runs: int, seed: int, setup: Setup) -> list[Cell]:
+    seeds = range(seed, seed + runs)
+    if not dataset.has_split and images.holds_pictures(dataset.path):
+        asked = picture_tasks.tasks(dataset.path, names)
+        places = {name: Dataset(name, dataset.path) for name, _, _ in asked}
+        return [Cell(places[name], method, s, setup, pictures=what) for name, what, method in asked for s in seeds]
+    text = methods.names("text")
+    # A reference has no randomness and needs one run on a fixed split.
+    fixed = methods.REFERENCES if setup.split == "published" and dataset.has_split else ()
+    chosen = [name for name in names or text if name in text]
+    return [Cell(dataset, name, s, setup) for name in chosen for s in (seeds[:1] if name in fixed else seeds)]
 
 
 def settle(out: Path, setup: Setup) -> None:

@@ -11,8 +11,8 @@ candidate parent, ranked from the pictures alone.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Container, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -22,14 +22,17 @@ from numpy.typing import NDArray
 from taxosphere import artifact, methods
 from taxosphere.baselines.frame import Baseline
 from taxosphere.baselines.pictures import Labelled, OnPictures, PictureMethod
-from taxosphere.encoders import image, image_table
+from taxosphere.encoders import collection, image
 from taxosphere.errors import InputError
-from taxosphere.evaluation import metrics, records
-from taxosphere.evaluation.protocol import Progress, Run
+from taxosphere.evaluation import metrics
+from taxosphere.evaluation.protocol import Run
+from taxosphere.model import presets
 from taxosphere.model.config import RankingConfig
-from taxosphere.model.towers import Towers, hold_out, unit
+from taxosphere.model.towers import Towers, hold_out
+from taxosphere.polaris import Polaris
 from taxosphere.ranking.pictures import Pictured, PictureRanker, query, signs
-from taxosphere.taxonomy import Taxonomy, split
+from taxosphere.ranking.recognition import PROMPT, places
+from taxosphere.taxonomy import Concept, Taxonomy, formats, split
 
 if TYPE_CHECKING:
     from taxosphere.encoders.text import TextEncoder
@@ -37,19 +40,18 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float32]
 Longs = NDArray[np.int64]
 
-PROMPT = "A label of {}"
 TEST_SHARE = 0.2
 SAMPLE = 20  # labels of the paper's main table
 # Systems of the frame that the paper asks for labels too.
 GEOMETRIC = ("transe", "rotate", "hake", "hyperexpan", "cone", "entailment-cones", "box", "gumbel-box")
 # Where settings found on texts fail on pictures: chosen on validation pictures of two samples of 20 birds.
 PICTURE_SETTINGS: dict[str, dict[str, object]] = {
-    "box": {"dim": 64, "hidden": 0, "width_start": 0.0, "centre_scale": 0.2}
+    "box": {"width_start": 0.0, "contain": 1.0, "separate": 1.0, "probability": 0.1, "negative_weight": 1.0}
 }
 METHODS = ("polaris", "clip-zero-shot", "clip-1", "clip-2", *GEOMETRIC)
-SPLIT = "80:20 of the pictures"
 UNSEEN = "unseen"
-UNSEEN_METHODS = ("polaris", "sibling-vote")
+FACADE = ("polaris-text", "polaris-both")  # the whole model, asked in words or in words and pictures
+UNSEEN_METHODS = ("polaris", *FACADE, "sibling-vote")
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,7 @@ class PictureSet:
     name: str
     taxonomy: Taxonomy
     gallery: image.Gallery
+    encoder_name: str
     texts: TextEncoder | None = None
 
     @property
@@ -92,23 +95,19 @@ def create(name: str) -> PictureMethod:
 
 def holds_pictures(path: Path) -> bool:
     """Whether pictures, or vectors of pictures, are to be found with this taxonomy."""
-    if path.is_dir() and (path / image_table.TABLE).is_file():
-        return True
-    return any(Taxonomy.read(path).images)
+    if formats.recognise(path).takes_columns:  # edge lists have no place for them
+        return False
+    return bool(collection.locate(Taxonomy.read(path))[1])
 
 
-def read(path: Path, encoder: str | None = None) -> PictureSet:
+def read(path: Path, encoder: str = collection.AUTO) -> PictureSet:
     """A taxonomy with an ``image`` column, or with ``images.tsv`` and its vectors (.npy) beside the tables."""
-    taxonomy = Taxonomy.read(path)
-    vectors = sorted(path.glob("*.npy")) if path.is_dir() and (path / image_table.TABLE).is_file() else []
-    chosen = image.load(str(vectors[0])) if vectors and encoder is None else image.load(encoder or image.DEFAULT)
-    images: Sequence[Sequence[str]] = taxonomy.images
-    if isinstance(chosen, image.TableEncoder) and chosen.table.concepts:
-        images = chosen.table.of_concept(taxonomy.ids)
-    found = image.gallery(chosen, images, base=path if path.is_dir() else path.parent, broken="skip")
+    taxonomy, name = collection.locate(Taxonomy.read(path), encoder)
+    chosen = image.load(name or image.DEFAULT)
+    found = image.gallery(chosen, taxonomy.images, broken="skip")
     if len(np.flatnonzero(found.shown)) < 2:
         raise InputError("fewer than two concepts have pictures, so there is nothing to tell apart", path)
-    return PictureSet(path.resolve().name, taxonomy, found, image.text_tower(chosen))
+    return PictureSet(path.resolve().name, taxonomy, found, name, image.text_tower(chosen))
 
 
 def run(
@@ -148,6 +147,7 @@ class Unseen:
     owner: Longs  # their concepts, as positions in the seed
     asked: list[Longs]
     gold: list[Longs]
+    queries: list[Concept]
 
 
 def hide_leaves(pictures: PictureSet, *, each: int | None = None, random_state: int = 0) -> Unseen:
@@ -164,50 +164,65 @@ def hide_leaves(pictures: PictureSet, *, each: int | None = None, random_state: 
     rows = np.flatnonzero(place[gallery.owner] >= 0)
     asked: list[Longs] = []
     gold: list[Longs] = []
+    queries: list[Concept] = []
     for concept, parents in zip(part.queries, part.gold, strict=True):
         own = chance.permutation(np.flatnonzero(gallery.owner == taxonomy.position(concept.id)))
         sets = [own] if each is None else [own[i : i + 1] for i in range(min(each, len(own)))]
         asked += sets
         gold += [parents] * len(sets)
-    return Unseen(part.seed, rows, place[gallery.owner[rows]], asked, gold)
+        queries += [concept] * len(sets)
+    return Unseen(part.seed, rows, place[gallery.owner[rows]], asked, gold, queries)
 
 
 def unseen(
     pictures: PictureSet, name: str, encoder: TextEncoder, *, each: int | None = None, random_state: int = 0
 ) -> Run:
-    """Place leaves that were hidden with their pictures, by the ranker or by the vote of the most similar concepts."""
+    """Place leaves that were hidden with their pictures: by the ranker, by the vote of the most similar concepts, or by
+    the whole model, which also reads their texts."""
+    if each is not None and name in FACADE:
+        raise InputError(f"'{name}' is asked with all pictures of a concept")
     if name not in UNSEEN_METHODS:
         raise InputError(f"'{name}' does not place pictures; choose one of: {', '.join(UNSEEN_METHODS)}")
     task = hide_leaves(pictures, each=each, random_state=random_state)
-    every = pictures.gallery.vectors
-    vectors, owner = every[task.rows], task.owner
-    texts = encoder.encode([concept.text for concept in task.seed.concepts()])
     start = time.perf_counter()
-    known = Pictured.of(task.seed, vectors, owner, texts)
-    learned = None
-    if name == "polaris":
-        learned = PictureRanker.fit(task.seed, vectors, owner, texts, RankingConfig(), random_state=random_state)
+    ask = (_facade if name in FACADE else _sight)(pictures, task, name, encoder, random_state)
     fitted = time.perf_counter()
-    if learned is not None:
-        scores = learned.rank(known, every, task.asked).scores
-    else:
-        scores = signs(known, *query(known.directions, every, task.asked))["votes, sphere"]
+    scores = ask()
     seconds = (time.perf_counter() - fitted) / len(task.asked)
     outcome = metrics.judge(scores, task.gold, task.seed)
     return Run(random_state, len(task.seed), outcome, fitted - start, seconds, artifact.seed_hash(task.seed))
 
 
-def places(taxonomy: Taxonomy, labels: Longs) -> Floats | None:
-    """Each label as the set of itself and all above it (unit rows); None where they have nothing above but roots."""
-    rows, size = taxonomy.ancestor_csr, len(taxonomy)
-    which, above = rows.expand(labels)
-    inner = ~np.isin(above, taxonomy.roots)
-    if not inner.any():
-        return None
-    found = np.zeros((len(labels), size), np.float32)
-    found[np.arange(len(labels)), labels] = 1
-    found[which[inner], above[inner]] = 1
-    return unit(found[:, found.any(0)])
+def _sight(pictures: PictureSet, task: Unseen, name: str, encoder: TextEncoder, state: int) -> Callable[[], Floats]:
+    """By pictures alone: the ranker, or the vote of the most similar concepts."""
+    every = pictures.gallery.vectors
+    vectors, owner, shared = every[task.rows], task.owner, encoder is pictures.texts
+    texts = encoder.encode([concept.text for concept in task.seed.concepts()])
+    known = Pictured.of(task.seed, vectors, owner, texts, shared=shared)
+    if name == "sibling-vote":
+        return lambda: signs(known, *query(known.directions, every, task.asked))["votes, sphere"]
+    learned = PictureRanker.fit(task.seed, vectors, owner, texts, RankingConfig(), shared=shared, random_state=state)
+    return lambda: learned.rank(known, every, task.asked).scores
+
+
+def _facade(pictures: PictureSet, task: Unseen, name: str, encoder: TextEncoder, state: int) -> Callable[[], Floats]:
+    """By the whole model, which reads the texts of the hidden leaves, and looks at their pictures too or not."""
+    config = presets.auto(task.seed).with_overrides([f'images.encoder="{pictures.encoder_name}"'])
+    reader = None if encoder is pictures.texts else encoder  # a tower for captions is no reader of descriptions
+    model = Polaris(config).fit(task.seed, encoder=reader, random_state=state)
+    blind = name == "polaris-text"
+    return lambda: model.score([replace(q, images=()) if blind else q for q in task.queries])
+
+
+def mistakes(outcome: metrics.Outcome) -> float:
+    """Mean Wu & Palmer similarity of first answers that are wrong, as a percentage; 100 where none is."""
+    wrong = outcome.best > 1
+    return 100 * float(outcome.wup[wrong].mean()) if wrong.any() else 100.0
+
+
+def deep(pictures: PictureSet) -> bool:
+    """Whether the pictured concepts have more above them than roots, so that a place is worth asking for."""
+    return places(pictures.taxonomy, pictures.labels) is not None
 
 
 def sample(labels: Longs, classes: int | None, random_state: int) -> Longs:
@@ -227,44 +242,6 @@ def judge(scores: Floats, gold: Longs, labels: Longs, taxonomy: Taxonomy) -> met
         wide[:, labels] = scores[part]
         blocks.append(metrics.judge(wide, list(gold[part, None]), taxonomy))
     return metrics.join(blocks)
-
-
-def evaluate_images(
-    path: Path,
-    names: Sequence[str] = ("polaris",),
-    *,
-    samples: Sequence[int | None] = (SAMPLE, None),
-    runs: int = 5,
-    seed: int = 0,
-    encoder: TextEncoder | None = None,
-    image_encoder: str | None = None,
-    done: Container[records.Key] = (),
-    keep: Callable[[records.Record], None] | None = None,
-    progress: Progress | None = None,
-) -> list[records.Record]:
-    """Every method on every sample size; ``keep`` receives each run as it ends, those in ``done`` are passed over.
-
-    Labels are read by ``encoder``, which defaults to the image encoder's own text tower, else the default text encoder.
-    """
-    from taxosphere.encoders import text
-
-    for name in names:
-        create(name)
-    pictures = read(path, image_encoder)
-    encoder = encoder or pictures.texts or text.load()
-    found: list[records.Record] = []
-    steps = [(classes, name, seed + number) for classes in samples for name in names for number in range(runs)]
-    for number, (classes, name, random_state) in enumerate(steps):
-        dataset = dataset_name(pictures, classes)
-        if progress is not None:
-            progress(number, len(steps), f"{dataset} {name} {random_state}")
-        if (dataset, name, random_state) in done:
-            continue
-        one = run(pictures, create(name), encoder, classes=classes, random_state=random_state)
-        found.append(records.record(dataset, name, SPLIT, one))
-        if keep is not None:
-            keep(found[-1])
-    return found
 
 
 def dataset_name(pictures: PictureSet, classes: int | None) -> str:

@@ -155,4 +155,6 @@ def metrics(dataset: str) -> tuple[str, ...] | None:
 def printed(dataset: str, method: str) -> Printed:
     """What the paper prints for a method; it cites both kinds of cones as "ConE"."""
     rows = _tables().get(_ALIASES.get(dataset, dataset), {})
-    return rows.get(_OURS.get(method, method), {})
+    found = rows.get(_OURS.get(method, method), {})
+    # Each picture has one label, so precision at one is a hit rate.
+    return {**found, "hit@1": found["precision@1"]} if "precision@1" in found else found

@@ -27,7 +27,7 @@ from taxosphere.taxonomy.split import Split
 if TYPE_CHECKING:
     from taxosphere.encoders.text import TextEncoder
 
-Kind = Literal["published", "leaves"]
+Kind = Literal["published", "leaves", "pictures", "unseen"]
 Queries = Literal["leaves", "all"]
 Progress = Callable[[int, int, str], None]  # steps done, steps in all, what is being done
 Spread = dict[str, float]  # {"mean": …, "std": …}
@@ -115,7 +115,11 @@ def spread(rows: Sequence[Mapping[str, float]]) -> dict[str, Spread]:
 
 
 def prepare(taxonomy: Taxonomy, *, repair: bool = False, descriptions: bool = True) -> tuple[Taxonomy, tuple[str, ...]]:
-    """The taxonomy as it will be evaluated and what was done to it; a cycle is refused unless it may be repaired."""
+    """The taxonomy as it will be evaluated and what was done to it; a cycle is refused unless it may be repaired.
+
+    Pictures are taken away: methods are compared by what they make of the texts (`picture_tasks` asks in pictures).
+    """
+    taxonomy = replace(taxonomy, images=())
     if not descriptions:
         taxonomy = replace(taxonomy, descriptions=("",) * len(taxonomy))
     try:

@@ -14,6 +14,7 @@ from taxosphere.evaluation import metrics
 from taxosphere.evaluation.protocol import Run
 
 Record = dict[str, Any]
+PICTURES = "80:20 of the pictures"  # the split of questions in pictures
 Key = tuple[str, str, int]  # dataset, method, random state
 
 

@@ -46,6 +46,7 @@ class Cell:
     label: str = ""  # its row in the table; the method's name where it has none
     settings: tuple[tuple[str, str], ...] = ()
     removed: float = 0.0  # share of the seed's edges that is taken away before fitting
+    pictures: str = ""  # asked in pictures: how many labels ("20", "all"), or "unseen"
     probe: str = ""  # "module:function", called with the fitted method and the split; its answer is kept
 
     @property
@@ -123,11 +124,17 @@ def _dataset(dataset: Dataset, descriptions: bool) -> tuple[Any, Any, tuple[str,
 
 
 def warm(cell: Cell) -> None:
+    if cell.pictures:
+        return
     taxonomy, _, _ = _dataset(cell.dataset, cell.setup.descriptions)
     _encoder(cell.setup.encoder).encode([concept.text for concept in taxonomy.concepts()])
 
 
 def work(cell: Cell) -> Record:
+    if cell.pictures:
+        from taxosphere.evaluation import picture_tasks
+
+        return picture_tasks.work(cell.dataset.path, cell.pictures, cell.method, cell.seed, cell.setup.encoder)
     taxonomy, parts, repairs = _dataset(cell.dataset, cell.setup.descriptions)
     published = cell.setup.split == "published" and parts is not None  # a user's own taxonomy has no published split
     plan = protocol.Plan("published", cell.setup.queries) if published else protocol.Plan("leaves")

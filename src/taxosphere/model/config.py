@@ -106,10 +106,13 @@ class TrainingConfig(Section):
     cousins: Share = 0.0
     uncles: Share = 0.25
     learning_rate: PositiveFloat = 1e-2
-    encoder_learning_rate: PositiveFloat = 9e-5
+    encoder_learning_rate: PositiveFloat = 3e-5
     fine_tune: bool = False
-    # Fine-tuning begins from a trained head, so a few epochs are enough.
+    # Fine-tuning begins from a trained head, so a few epochs and small steps of the head are enough.
     encoder_epochs: PositiveInt = 5
+    tuned_learning_rate: PositiveFloat = 1e-3
+    # How many of the encoder's last layers learn along; 0: all of it, down to the words.
+    encoder_layers: NonNegativeInt = 0
     bf16: bool = False
     # Length of the noise added to the unit vectors of each step, so that small seeds are not learned by heart.
     noise: Weight = 0.6
@@ -162,6 +165,14 @@ class RankingConfig(Section):
     none_share: Annotated[float, Field(gt=0.0, lt=1.0)] = 0.05
 
 
+class ImagesConfig(Section):
+    """Pictures of concepts, where a taxonomy has any."""
+
+    # 'auto': vectors beside the taxonomy, else the packaged network; 'none': do not look at pictures.
+    encoder: str = "auto"
+    broken: Literal["refuse", "skip"] = "refuse"
+
+
 class PolarisConfig(Section):
     encoder: EncoderConfig = EncoderConfig()
     network: NetworkConfig = NetworkConfig()
@@ -169,6 +180,7 @@ class PolarisConfig(Section):
     training: TrainingConfig = TrainingConfig()
     orbit: OrbitConfig = OrbitConfig()
     ranking: RankingConfig = RankingConfig()
+    images: ImagesConfig = ImagesConfig()
     seed: NonNegativeInt = 0
 
     @classmethod

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypedDict
 
@@ -42,6 +42,11 @@ class SelectedHead:
     epochs: int
     trial: SphereNetwork | None
     split: Split | None
+    vectors: Tensor
+    """All of the seed's concepts as the trial's encoder sees them."""
+    encoder: TransformerEncoder | None = None
+    """The fine-tuned encoder the network stands on; None: the one that was given."""
+    encoder_epochs: int = 0
 
 
 def fit_head(
@@ -68,7 +73,7 @@ def fit_head(
             random_state=random_state,
             start=start,
             validation=Validation(split.gold, vectors[asked]),
-            checkpoint=_checkpoint(checkpoints, "validated", resume),
+            checkpoint=checkpoint_in(checkpoints, "validated", resume),
             progress=progress,
         )
     final = train_head(
@@ -78,15 +83,16 @@ def fit_head(
         random_state=random_state,
         start=start,
         epochs=None if trial is None else trial.best,
-        checkpoint=_checkpoint(checkpoints, "final", resume),
+        checkpoint=checkpoint_in(checkpoints, "final", resume),
         progress=progress,
     )
     if trial is None:
-        return SelectedHead(final.network, final.history, final.best, None, None)
-    return SelectedHead(final.network, trial.history, trial.best, trial.network, split)
+        return SelectedHead(final.network, final.history, final.best, None, None, vectors)
+    return SelectedHead(final.network, trial.history, trial.best, trial.network, split, vectors)
 
 
 def fit_tuned(
+    head: SelectedHead,
     encoder: TransformerEncoder,
     seed: Taxonomy,
     config: PolarisConfig,
@@ -95,42 +101,46 @@ def fit_tuned(
     checkpoints: Path | None = None,
     resume: bool = False,
     progress: Progress | None = None,
-) -> tuple[TransformerEncoder, SelectedHead]:
-    """As `fit_head`, then the encoder learns along; the frozen result is kept where that answers no better."""
-    texts = [concept.text for concept in seed.concepts()]
+) -> SelectedHead:
+    """Let the encoder learn along from a trained head on; that head is returned where this answers no better."""
     more: _More = {"random_state": random_state, "progress": progress}
-    vectors = torch.from_numpy(encoder.encode(texts))
-    head = fit_head(vectors, seed, config, checkpoints=checkpoints, resume=resume, **more)
-    epochs, history, trial = config.training.encoder_epochs, None, None
+    texts = [concept.text for concept in seed.concepts()]
+    epochs, tried, vectors = config.training.encoder_epochs, None, head.vectors
     if head.split is not None and head.trial is not None:
-        own = [concept.text for concept in head.split.seed.concepts()]
-        queries = Validation(head.split.gold, texts=tuple(query.text for query in head.split.queries))
         tried = fine_tune(
-            encoder.fresh(),
-            own,
+            encoder,
+            [concept.text for concept in head.split.seed.concepts()],
             head.split.seed,
             config,
             start=head.trial,
-            validation=queries,
+            validation=Validation(head.split.gold, texts=tuple(query.text for query in head.split.queries)),
             epochs=epochs,
-            checkpoint=_checkpoint(checkpoints, "tuned-validated", resume),
+            checkpoint=checkpoint_in(checkpoints, "tuned-validated", resume),
             **more,
         )
         if highest(tried.history) <= highest(head.history):
-            return encoder, head
-        epochs, history, trial = tried.best, tried.history, tried.network
-    tuned = encoder.fresh()
+            return head
+        assert tried.encoder is not None
+        epochs, vectors = tried.best, torch.from_numpy(tried.encoder.encode(texts))
     final = fine_tune(
-        tuned,
+        encoder,
         texts,
         seed,
         config,
         start=head.network,
         epochs=epochs,
-        checkpoint=_checkpoint(checkpoints, "tuned-final", resume),
+        checkpoint=checkpoint_in(checkpoints, "tuned-final", resume),
         **more,
     )
-    return tuned, SelectedHead(final.network, history or final.history, epochs, trial, head.split)
+    return replace(
+        head,
+        network=final.network,
+        history=(tried or final).history,
+        trial=None if tried is None else tried.network,
+        vectors=vectors,
+        encoder=final.encoder,
+        encoder_epochs=epochs,
+    )
 
 
 class _More(TypedDict):
@@ -138,5 +148,5 @@ class _More(TypedDict):
     progress: Progress | None
 
 
-def _checkpoint(folder: Path | None, name: str, resume: bool) -> Checkpoint | None:
+def checkpoint_in(folder: Path | None, name: str, resume: bool) -> Checkpoint | None:
     return None if folder is None else Checkpoint(folder / f"{name}.safetensors", resume=resume)

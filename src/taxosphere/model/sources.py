@@ -62,9 +62,18 @@ class Tuned:
     """
 
     def __init__(
-        self, encoder: TransformerEncoder, texts: Sequence[str], network: SphereNetwork, *, bf16: bool
+        self,
+        encoder: TransformerEncoder,
+        texts: Sequence[str],
+        network: SphereNetwork,
+        *,
+        bf16: bool = False,
+        layers: int = 0,
     ) -> None:
         self.encoder = encoder
+        self.learned = encoder.upper(layers)
+        for name, parameter in encoder.model.named_parameters():
+            parameter.requires_grad_(name in self.learned)
         self._tokens = encoder.tokenize(texts)
         self._network = network
         self._bf16 = bf16
@@ -104,4 +113,8 @@ class Tuned:
             return self._network.lift(self._encode(np.arange(len(self._tokens))))
 
     def parameters(self) -> list[nn.Parameter]:
-        return list(self.encoder.model.parameters())
+        return list(self.learned.values())
+
+    def state(self) -> dict[str, NDArray[np.float32]]:
+        """What was learned, by the names the encoder's model has for it."""
+        return {name: value.detach().numpy().copy() for name, value in self.learned.items()}

@@ -6,7 +6,7 @@ import hashlib
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -29,10 +29,14 @@ Progress = Callable[[Epoch, int], None]
 
 @dataclass(frozen=True)
 class TrainedHead:
-    """``best`` is the number of epochs behind the weights: all of them, unless validation stopped earlier."""
+    """``best`` is the number of epochs behind the weights: all of them, unless validation stopped earlier.
+
+    ``encoder`` is the one that learned along, if one did.
+    """
 
     network: SphereNetwork
     history: tuple[Epoch, ...]
+    encoder: TransformerEncoder | None = None
 
     @property
     def best(self) -> int:
@@ -74,15 +78,18 @@ def fine_tune(
     checkpoint: Checkpoint | None = None,
     progress: Progress | None = None,
 ) -> TrainedHead:
-    """Train network and encoder together; the encoder's weights change in place. ``start`` is a head to begin from."""
+    """Train network and a copy of the encoder together, perhaps from the head ``start``."""
+    own = encoder.with_weights(encoder.tuned)
     network = new_network(encoder.dim, config, random_state)
     if start is not None:
         network.load_state_dict(start.state_dict())
     run = Run(seed, config, random_state, epochs or config.training.epochs, checkpoint, progress)
-    bf16 = config.training.bf16
-    queries = None if validation is None else Tuned(encoder, validation.require_texts(), network, bf16=bf16)
-    weights = torch.cat([parameter.detach().flatten()[:64] for parameter in encoder.model.parameters()])
-    return train(run, network, Tuned(encoder, texts, network, bf16=bf16), weights, queries, validation)
+    bf16, layers = config.training.bf16, config.training.encoder_layers
+    source = Tuned(own, texts, network, bf16=bf16, layers=layers)
+    queries = None if validation is None else Tuned(own, validation.require_texts(), network, bf16=bf16, layers=layers)
+    weights = torch.cat([parameter.detach().flatten()[:64] for parameter in own.model.parameters()])
+    trained = train(run, network, source, weights, queries, validation)
+    return replace(trained, encoder=encoder.with_weights({**encoder.tuned, **source.state()}))
 
 
 @dataclass(frozen=True)
@@ -160,8 +167,9 @@ def new_network(input_dim: int, config: PolarisConfig, random_state: int) -> Sph
 
 
 def make_optimiser(network: SphereNetwork, source: Source, config: PolarisConfig) -> RiemannianAdam:
-    head = Group(list(network.parameters()), config.training.learning_rate)
-    return RiemannianAdam([head, Group(source.parameters(), config.training.encoder_learning_rate)])
+    settings, tuned = config.training, source.parameters()
+    head = Group(list(network.parameters()), settings.tuned_learning_rate if tuned else settings.learning_rate)
+    return RiemannianAdam([head, Group(tuned, settings.encoder_learning_rate)])
 
 
 def modules_of(network: SphereNetwork, source: Source) -> dict[str, nn.Module]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import torch
-from torch import Tensor
 
 from taxosphere.model.config import OrbitConfig
 from taxosphere.model.selection import SelectedHead
@@ -11,7 +10,7 @@ from taxosphere.orbit import gate
 from taxosphere.taxonomy import Taxonomy
 
 
-def gamma(head: SelectedHead, seed: Taxonomy, vectors: Tensor, config: OrbitConfig) -> float:
+def gamma(head: SelectedHead, seed: Taxonomy, config: OrbitConfig) -> float:
     """γ as set, or the best one for the trial's hidden leaves; the smallest when the seed could spare none."""
     if config.gamma is not None:
         return config.gamma
@@ -20,6 +19,6 @@ def gamma(head: SelectedHead, seed: Taxonomy, vectors: Tensor, config: OrbitConf
     kept = torch.tensor([seed.position(id) for id in head.split.seed.ids])
     asked = torch.tensor([seed.position(query.id) for query in head.split.queries])
     with torch.no_grad():
-        points = head.trial.points(head.trial.lift(vectors))
+        points = head.trial.points(head.trial.lift(head.vectors))
     cosine = (points[asked] @ points[kept].T).numpy()
     return gate.choose_gamma(cosine, gate.delta(head.split.seed), head.split.gold, config.gate)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import json
 from collections.abc import Iterator, Sequence
 from os import PathLike
@@ -44,7 +45,7 @@ def with_ids(
     taken = set(taxonomy.ids)
     found = []
     for number, concept in numbered:
-        id = concept.id or new_id(taxonomy.ids, taken, concept.name)
+        id = concept.id or new_id(taxonomy.ids, taken, concept.name or "picture")
         if id in taken:
             raise InputError(f"the id '{id}' is taken; choose another or leave it empty", source, number or None)
         taken.add(id)
@@ -54,9 +55,9 @@ def with_ids(
 
 def _concepts(source: Path, rows: _Rows) -> Iterator[tuple[int, Concept]]:
     for number, row in rows:
-        name = row.get("name", "").strip()
-        if not name:
-            raise InputError("a concept without a name; give it one", source, number)
+        name, images = row.get("name", "").strip(), _several(row.get("image", ""))
+        if not name and not images:
+            raise InputError("a concept without a name; give it one, or a picture", source, number)
         yield (
             number,
             Concept(
@@ -64,7 +65,7 @@ def _concepts(source: Path, rows: _Rows) -> Iterator[tuple[int, Concept]]:
                 name,
                 row.get("description", "").strip(),
                 _several(row.get("synonyms", "")),
-                _several(row.get("image", "")),
+                tuple(_place(entry, source) for entry in images),
             ),
         )
 
@@ -73,13 +74,19 @@ def _several(cell: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in cell.split("|") if part.strip())
 
 
+def _place(entry: str, source: Path) -> str:
+    """A relative path starts where the list lies, unless it is a key into vectors, which need no file."""
+    there = source.absolute().parent / Path(entry).expanduser()
+    return str(there) if there.exists() or glob.has_magic(entry) else entry
+
+
 def _table_rows(source: Path) -> _Rows:
     rows = read_rows(source)
     first = next(rows, None)
     if first is None:
         raise InputError("holds no concepts", source)
     header = [cell.strip().lower() for cell in first[1]]
-    if "name" in header:
+    if "name" in header or header == ["image"]:
         unknown = [cell for cell in header if cell not in COLUMNS]
         if unknown:
             raise InputError(f"unknown column '{unknown[0]}'; known are {', '.join(COLUMNS)}", source, first[0])

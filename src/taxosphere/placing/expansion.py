@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from os import PathLike
+from pathlib import PurePath
 from typing import Any
 
 from taxosphere import atomic
 from taxosphere.placing.suggestions import Suggestion, Suggestions
 from taxosphere.taxonomy import Concept, Taxonomy
+from taxosphere.taxonomy.formats.image_folder import readable
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +168,12 @@ def grow(seed: Taxonomy, placements: Sequence[Placement], *, insert: float | Non
     kept = [pair for pair in seed.edges() if pair not in drop] if drop else None
     base = seed if kept is None else Taxonomy.from_concepts(seed.concepts(), kept, seed.meta)
     edges += [(new, child) for child, _, new in moved]
-    return Expansion(base.add([p.concept for p in attached], edges), tuple(placements), tuple(moved))
+    return Expansion(base.add([named(p.concept) for p in attached], edges), tuple(placements), tuple(moved))
+
+
+def named(concept: Concept) -> Concept:
+    """A concept known by pictures alone is called after the first of them."""
+    return concept if concept.name else replace(concept, name=readable(PurePath(concept.images[0]).stem))
 
 
 def write_review(expansion: Expansion, path: str | PathLike[str], *, candidates: int = 5) -> None:

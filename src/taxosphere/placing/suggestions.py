@@ -74,7 +74,8 @@ class Suggestions(Sequence[Suggestion]):
         return iter(self.ranked)
 
     def as_dict(self) -> dict[str, Any]:
-        query = {"id": self.query.id, "name": self.query.name, "description": self.query.description}
+        query: dict[str, Any] = {"id": self.query.id, "name": self.query.name, "description": self.query.description}
+        query |= {"images": list(self.query.images)} if self.query.images else {}
         return {
             "query": query,
             "none_probability": self.none_probability,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,17 +11,21 @@ from numpy.typing import NDArray
 
 from taxosphere.model.config import PolarisConfig
 from taxosphere.model.network import SphereNetwork
-from taxosphere.model.training import train_head
+from taxosphere.ranking import guess
 from taxosphere.ranking.context import Context, Points
-from taxosphere.ranking.features import Queries
+from taxosphere.ranking.features import Queries, signs
+from taxosphere.ranking.guess import BY_HAND, Guess, Sample
 from taxosphere.ranking.shortlist import blocks, shortlist
+from taxosphere.ranking.spaces import Refit
 from taxosphere.ranking.views import Views
 from taxosphere.ranking.words import read
 from taxosphere.taxonomy import Concept, Taxonomy
-from taxosphere.taxonomy.split import hide
+from taxosphere.taxonomy.split import Split, hide
 
 Floats = NDArray[np.float32]
 Progress = Callable[[int, int, str], None]
+
+_SAMPLED = 200  # queries of a fold that the first guess learns from: it has few weights
 
 
 @dataclass(frozen=True)
@@ -32,6 +36,7 @@ class Examples:
     table: Floats
     labels: NDArray[np.bool_]
     golds: NDArray[np.int64]
+    guess: Guess = BY_HAND
 
     def __len__(self) -> int:
         return len(self.table)
@@ -47,48 +52,86 @@ def queries_of(network: SphereNetwork, concepts: Sequence[Concept], views: Views
     return Queries([read(concept) for concept in concepts], views, points(network, views.full))
 
 
+@dataclass(frozen=True)
+class Fold:
+    """Leaves hidden together, and what was learned without them."""
+
+    part: Split
+    views: Views
+    """Of the hidden leaves that are asked."""
+    network: SphereNetwork
+    context: Context
+
+    def asking(self, which: NDArray[np.int64]) -> tuple[Queries, list[NDArray[np.int64]]]:
+        """Some of the hidden leaves as queries, and their true parents."""
+        concepts = [self.part.queries[i] for i in which]
+        return queries_of(self.network, concepts, self.views.take(which)), [self.part.gold[i] for i in which]
+
+
 def examples(
-    seed: Taxonomy, views: Views, config: PolarisConfig, *, epochs: int, random_state: int, progress: Progress | None
+    seed: Taxonomy, refit: Refit, config: PolarisConfig, *, random_state: int, progress: Progress | None
 ) -> Examples | None:
-    """Every fold of leaves is asked of a head trained without it; None when the seed has no leaf to hide."""
-    settings = config.ranking
-    rng = np.random.default_rng([random_state, 1])
-    leaves = rng.permutation(np.flatnonzero((seed.child_csr.counts == 0) & (seed.parent_csr.counts > 0)))
-    folds = min(settings.folds, len(leaves))
-    if folds < 2:
+    """Every fold of leaves is asked of a head trained without it; None when the seed has no leaf to hide.
+
+    The list of a fold is made by a first guess learned from the other folds.
+    """
+    families = config.ranking.families
+    hidden = list(folds(seed, refit, config, random_state=random_state, progress=progress))
+    if len(hidden) < 2:
         return None
+    samples = [sampled(fold, families, random_state) for fold in hidden]
     names: tuple[str, ...] = ()
     tables, labels, golds = [], [], []
-    for number in range(folds):
-        if progress is not None:
-            progress(number, folds, f"hiding fold {number + 1} of {folds} for the ranker")
-        fold = np.sort(leaves[number::folds])
-        asked = np.sort(rng.permutation(fold)[: -(-settings.examples // folds)])
-        part = hide(seed, fold, asked)
-        if not part.queries:
-            continue
-        kept = np.ones(len(seed), bool)
-        kept[fold] = False
-        own = views.take(np.flatnonzero(kept))
-        vectors = torch.from_numpy(own.full)
-        network = train_head(
-            vectors, part.seed, config, random_state=1000 + number + random_state, epochs=epochs
-        ).network
-        context = Context(part.seed, own, points(network, own.full), len(part.seed))
-        rows = np.array([seed.position(query.id) for query in part.queries])
-        for block in blocks(len(rows), len(part.seed)):
-            asking = queries_of(network, part.queries[block], views.take(rows[block]))
-            found = shortlist(context, asking, settings.families)
+    for number, fold in enumerate(hidden):
+        first = guess.fit([part for other, parts in enumerate(samples) for part in parts if other != number])
+        everyone = np.arange(len(fold.part.queries))
+        for block in blocks(len(everyone), len(fold.part.seed)):
+            asking, gold = fold.asking(everyone[block])
+            found = shortlist(fold.context, asking, families, first)
             names = found.names
             tables.append(found.features)
-            labels.append(np.stack([np.isin(p, g) for p, g in zip(found.positions, part.gold[block], strict=True)]))
-            golds.append(np.array([len(g) for g in part.gold[block]]))
-    if not tables:
-        return None
+            labels.append(np.stack([np.isin(p, g) for p, g in zip(found.positions, gold, strict=True)]))
+            golds.append(np.array([len(g) for g in gold]))
     width = min(table.shape[1] for table in tables)  # folds of a tiny seed may differ in their number of candidates
     return Examples(
         names,
         np.concatenate([table[:, :width] for table in tables]),
         np.concatenate([label[:, :width] for label in labels]),
         np.concatenate(golds),
+        guess.fit([part for parts in samples for part in parts]),
     )
+
+
+def folds(
+    seed: Taxonomy, refit: Refit, config: PolarisConfig, *, random_state: int, progress: Progress | None
+) -> Iterator[Fold]:
+    settings = config.ranking
+    rng = np.random.default_rng([random_state, 1])
+    leaves = rng.permutation(np.flatnonzero((seed.child_csr.counts == 0) & (seed.parent_csr.counts > 0)))
+    count = min(settings.folds, len(leaves))
+    for number in range(count):
+        if progress is not None:
+            progress(number, count, f"hiding fold {number + 1} of {count} for the ranker")
+        fold = np.sort(leaves[number::count])
+        asked = np.sort(rng.permutation(fold)[: -(-settings.examples // count)])
+        part = hide(seed, fold, asked)
+        if not part.queries:
+            continue
+        kept = np.delete(np.arange(len(seed)), fold)
+        views, network = refit(part.seed, kept, 1000 + number + random_state)
+        own = views.take(kept)
+        rows = np.array([seed.position(query.id) for query in part.queries])
+        context = Context(part.seed, own, points(network, own.full), len(part.seed))
+        yield Fold(part, views.take(rows), network, context)
+
+
+def sampled(fold: Fold, families: Sequence[str], random_state: int) -> list[Sample]:
+    """What the first guess learns from a fold."""
+    rng = np.random.default_rng([random_state, 3])
+    few = rng.permutation(len(fold.part.queries))[:_SAMPLED]
+    made = []
+    for block in blocks(len(few), len(fold.part.seed)):
+        asking, gold = fold.asking(few[block])
+        found = signs(fold.context, asking, families)
+        made.append(guess.sample(fold.context, found, gold, families, rng))
+    return made

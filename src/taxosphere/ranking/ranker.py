@@ -15,9 +15,11 @@ from taxosphere.orbit import gate
 from taxosphere.ranking import calibration, prior, scorer
 from taxosphere.ranking.context import Context
 from taxosphere.ranking.crossfit import Examples, Progress, examples, queries_of
+from taxosphere.ranking.guess import BY_HAND, Guess
 from taxosphere.ranking.logistic import Logistic
 from taxosphere.ranking.scorer import Scorer
 from taxosphere.ranking.shortlist import Shortlist, derived, origin, shortlist
+from taxosphere.ranking.spaces import Refit
 from taxosphere.ranking.views import Views
 from taxosphere.taxonomy import Concept, Taxonomy
 
@@ -68,22 +70,22 @@ class Ranker:
     gamma: float
     held_out: HeldOut
     note: str
+    guess: Guess = BY_HAND
 
     @classmethod
     def fit(
         cls,
         seed: Taxonomy,
-        views: Views,
+        refit: Refit,
         config: PolarisConfig,
         *,
-        epochs: int,
         gamma: float,
         random_state: int,
         progress: Progress | None = None,
     ) -> Ranker:
-        """Learn from leaves hidden in turn; ``epochs`` and ``gamma`` are those of the head the ranker will stand on."""
+        """Learn from leaves hidden in turn; ``gamma`` is that of the head the ranker will stand on."""
         settings = config.ranking
-        found = examples(seed, views, config, epochs=epochs, random_state=random_state, progress=progress)
+        found = examples(seed, refit, config, random_state=random_state, progress=progress)
         known = prior.load() if settings.prior else None
         usable = 0 if found is None else int(found.labels.any(1).sum())
         if found is None or usable < FEWEST:
@@ -99,7 +101,9 @@ class Ranker:
         )
         held, heat, none = _calibrate(found, table, names, settings, known, random_state)
         note = f"ranker learned from {usable:,} hidden leaves" + (", starting from the prior" if known else "")
-        return cls(settings.families, tuple(names), fitted, heat, none, settings.none_share, gamma, held, note)
+        return cls(
+            settings.families, tuple(names), fitted, heat, none, settings.none_share, gamma, held, note, found.guess
+        )
 
     @classmethod
     def _fallback(cls, settings: RankingConfig, known: prior.Prior | None, gamma: float, usable: int) -> Ranker:
@@ -126,7 +130,7 @@ class Ranker:
     ) -> Ranked:
         """Rank all candidates of the context for one block of queries."""
         asking = queries_of(network, queries, views)
-        found = shortlist(context, asking, self.families, exclude=exclude)
+        found = shortlist(context, asking, self.families, self.guess, exclude=exclude)
         table = self._read(*derived(found.names, found.features))
         own = self._own(table, found)
         order = np.argsort(-own, axis=1, kind="stable")
@@ -185,7 +189,7 @@ class Ranker:
         if self.none is not None:
             arrays |= {f"none.{key}": value for key, value in self.none.to_arrays().items()}
         keys = ("families", "columns", "temperature", "none_share", "gamma", "note")
-        return arrays, {key: getattr(self, key) for key in keys}
+        return arrays, {key: getattr(self, key) for key in keys} | {"guess": self.guess.weights}
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], notes: Mapping[str, Any]) -> Ranker:
@@ -203,6 +207,7 @@ class Ranker:
             notes["gamma"],
             HeldOut(**under("held_out.")),
             notes["note"],
+            Guess(notes["guess"]),
         )
 
 

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from taxosphere.model.config import RankingConfig
+from taxosphere.model.riemannian import Group, RiemannianAdam
 from taxosphere.model.threads import one_thread
 from taxosphere.model.training import rate
 from taxosphere.ranking.logistic import moments
@@ -113,7 +114,7 @@ def train(
 
 def _optimise(net: Net, x: Tensor, y: Tensor, config: RankingConfig, generator: torch.Generator, pulled: bool) -> None:
     home = [parameter.detach().clone() for parameter in net.parameters()]
-    optimiser = torch.optim.Adam(net.parameters(), lr=config.learning_rate)
+    optimiser = RiemannianAdam([Group(list(net.parameters()), config.learning_rate)])
     starts = range(0, len(x), config.batch)
     # The pull to a prior is strong where there are few examples and soon fades as there are more.
     decay = config.weight_decay * ((config.prior_pull / len(x)) ** 2 if pulled else 1.0)
@@ -122,12 +123,11 @@ def _optimise(net: Net, x: Tensor, y: Tensor, config: RankingConfig, generator: 
         for step, start in enumerate(starts):
             rows = shuffled[start : start + config.batch]
             share = rate(epoch * len(starts) + step, config.epochs * len(starts), 0.1, decay=True)
-            optimiser.param_groups[0]["lr"] = config.learning_rate * share
             keep = torch.rand(len(net.bias), generator=generator) >= net.dropout
             loss = listwise(net(x[rows], keep / (1 - net.dropout)), y[rows])
             optimiser.zero_grad()
             torch.autograd.backward(loss)
-            optimiser.step()
+            optimiser.step(share)
             with torch.no_grad():  # decoupled decay, towards zero or towards the prior
                 for parameter, origin in zip(net.parameters(), home, strict=True):
                     parameter.sub_(

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taxosphere.ranking.context import Context
-from taxosphere.ranking.features import Queries, Signs, signs
+from taxosphere.ranking.features import Queries, signs
+from taxosphere.ranking.guess import Guess
 
 Floats = NDArray[np.float32]
 Longs = NDArray[np.int64]
@@ -17,25 +18,6 @@ Longs = NDArray[np.int64]
 LENGTH = 100
 FIRST_GUESS = "first guess"
 _CELLS = 1 << 21  # (query, candidate) pairs whose signs are held at once
-
-# The first guess only has to bring the true parent onto the list; the ranker learns the order.
-_GUESS = {
-    "sphere mean": 1.0,
-    "encoder": 0.5,
-    "encoder, names": 0.3,
-    "votes, sphere": 1.0,
-    "votes, full": 1.0,
-    "votes, name": 0.5,
-    "votes, text": 0.5,
-    "most similar child, full": 0.5,
-    "most similar child, sphere": 0.5,
-    "mentioned early": 0.3,
-    "name head below, share": 0.5,
-    "phrase words below, share": 0.5,
-    "phrase start below, share": 0.5,
-}
-_GUESS_IF_ANY = {"ends the first phrase": 0.4, "named as the head": 0.4, "named at the end": 0.3}
-_GUESS_STATIC = {"descendants": 0.05}
 
 # Signs on a scale of their own are also given relative to the query's best candidate, and as a rank.
 _RELATIVE = (
@@ -84,11 +66,18 @@ def blocks(count: int, candidates: int) -> Iterator[slice]:
 
 
 def shortlist(
-    context: Context, queries: Queries, families: Sequence[str], *, exclude: Longs | None = None, length: int = LENGTH
+    context: Context,
+    queries: Queries,
+    families: Sequence[str],
+    guess_by: Guess,
+    *,
+    exclude: Longs | None = None,
+    length: int = LENGTH,
 ) -> Shortlist:
     """Look at one block of queries; ``exclude`` names a position per query that is no candidate."""
     found = signs(context, queries, families)
-    guess = first_guess(context, found, len(queries.readings))
+    guess = guess_by(context, found, len(queries.readings))
+    guess -= guess.max(axis=1, keepdims=True)
     if exclude is not None:
         guess[np.arange(len(guess)), exclude] = -np.inf
     k = min(length, guess.shape[1] - (exclude is not None))
@@ -101,19 +90,6 @@ def shortlist(
         columns |= {name: values[positions] for name, values in context.static.items()}
     table = np.stack(list(columns.values()), axis=-1).astype(np.float32)
     return Shortlist(tuple(columns), table, positions.astype(np.int64), guess)
-
-
-def first_guess(context: Context, found: Signs, count: int) -> Floats:
-    guess = np.zeros((count, len(context.taxonomy)), np.float32)
-    for name, weight in _GUESS.items():
-        if name in found:
-            guess += weight * found[name]
-    for name, weight in _GUESS_IF_ANY.items():
-        if name in found:
-            guess += weight * (found[name] > 0)
-    for name, weight in _GUESS_STATIC.items():
-        guess += weight * context.static[name]
-    return guess
 
 
 def derived(names: Sequence[str], table: Floats, present: NDArray[np.bool_] | None = None) -> tuple[list[str], Floats]:

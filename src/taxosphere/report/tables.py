@@ -11,6 +11,7 @@ import numpy as np
 
 from taxosphere import methods
 from taxosphere.evaluation import paper_numbers, protocol, significance
+from taxosphere.evaluation import records as evaluation_records
 
 Record = Mapping[str, Any]
 Layout = tuple[str, tuple[str, ...]]
@@ -19,10 +20,17 @@ LAYOUTS: dict[str, Layout] = {
     "single": ("Single-parent taxonomies", ("recall@1", "recall@5", "wup", "mr", "mrr")),
     "multi": ("Multi-parent taxonomies", ("hit@1", "hit@5", "recall@1", "recall@5", "mr", "mrr")),
     "images": ("Images", ("precision@1", "mr", "mrr")),
+    "unseen": ("Unseen concepts by their pictures", ("hit@1", "hit@5", "wup", "wup_mistakes", "mr", "mrr")),
 }
-SHORT = {"wup": "Wu&P", "mr": "MR ↓", "mrr": "MRR", "precision@1": "P@1", "retention": "kept %", "lost": "Δ ↓"} | {
-    f"{long}@{k}": f"{short}@{k}" for long, short in (("recall", "R"), ("hit", "H")) for k in (1, 5, 10)
-}
+SHORT = (
+    {"wup": "Wu&P", "wup_mistakes": "Wu&P of mistakes", "mr": "MR ↓", "mrr": "MRR"}
+    | {
+        "precision@1": "P@1",
+        "retention": "kept %",
+        "lost": "Δ ↓",
+    }
+    | {f"{long}@{k}": f"{short}@{k}" for long, short in (("recall", "R"), ("hit", "H")) for k in (1, 5, 10)}
+)
 MARKS = ("", " ①", " ②", " ③")
 
 
@@ -57,6 +65,10 @@ def bench_tables(records: Sequence[Record]) -> list[Table]:
 def layout(dataset: str, records: Sequence[Record]) -> Layout:
     """The paper's layout for its own sets; for others, whether some query has several parents decides."""
     columns = paper_numbers.metrics(dataset)
+    if "wup_mistakes" in records[0]["metrics"]:
+        return LAYOUTS["unseen"]
+    if records[0]["split"] == evaluation_records.PICTURES:
+        return LAYOUTS["images"]
     for known in LAYOUTS.values():
         if known[1] == columns:
             return known

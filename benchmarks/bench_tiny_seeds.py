@@ -1,0 +1,95 @@
+"""How well very small seeds are served, with and without the ranker prior that ships.
+
+    python benchmarks/bench_tiny_seeds.py FOLDER… [--runs 10] [--out docs/results/tiny-seeds.md]
+
+Random concepts with everything above them are drawn from the seed of the published split until 20, 50 or 100 are there;
+then leaves of the whole seed whose parent was drawn are asked. Test queries are never looked at.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from taxosphere import Polaris, Taxonomy, atomic
+from taxosphere.encoders import text
+from taxosphere.evaluation import metrics
+from taxosphere.methods import get
+from taxosphere.model.presets import auto
+from taxosphere.taxonomy.split import Split, hide, published, read_parts
+
+SIZES = (20, 50, 100)
+ASKED = 60
+ROWS = ("encoder-cosine", "without the prior", "with the prior")
+
+
+def tiny(seed: Taxonomy, size: int, state: int) -> Split:
+    """A small part of a taxonomy, and leaves outside it that belong below it."""
+    rng = np.random.default_rng(state)
+    kept = np.zeros(len(seed), bool)
+    for position in rng.permutation(len(seed)).tolist():
+        lineage = [position, *seed.ancestor_csr.row(position).tolist()]
+        if kept.sum() + (~kept[lineage]).sum() <= size:
+            kept[lineage] = True
+        if kept.sum() >= size:
+            break
+    parents = np.zeros(len(seed), bool)
+    parents[seed.edge_array[kept[seed.edge_array[:, 0]], 1]] = True
+    leaf = seed.child_csr.counts == 0
+    asked = rng.permutation(np.flatnonzero(parents & leaf & ~kept))[:ASKED]
+    return hide(seed, ~kept, np.sort(asked))
+
+
+def measure(split: Split, state: int, encoder: text.TextEncoder) -> list[dict[str, float]]:
+    config = auto(split.seed)
+    models = [
+        get("encoder-cosine")().fit(split.seed, encoder=encoder, random_state=state),
+        *(
+            Polaris(config.with_overrides([f"ranking.prior={on}"])).fit(split.seed, encoder=encoder, random_state=state)
+            for on in ("false", "true")
+        ),
+    ]
+    return [metrics.summary(metrics.judge(m.score(split.queries), split.gold, split.seed)) for m in models]
+
+
+def table(folders: Sequence[str], runs: int) -> list[str]:
+    encoder = text.load("minilm")
+    lines = ["| set | concepts | ranking | Hit@1 | Hit@5 | MR | MRR |", "|---|--:|---|--:|--:|--:|--:|"]
+    for folder in folders:
+        seed = published(Taxonomy.read(folder), read_parts(folder)).seed
+        for size in SIZES:
+            found = [measure(tiny(seed, size, state), state, encoder) for state in range(runs)]
+            for row, name in enumerate(ROWS):
+                mean = {key: np.mean([each[row][key] for each in found]) for key in found[0][row]}
+                figures = " | ".join(f"{mean[key]:.1f}" for key in ("hit@1", "hit@5", "mr", "mrr"))
+                lines.append(f"| {Path(folder).name} | {size} | {name} | {figures} |")
+                print(lines[-1], flush=True)
+    return lines
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folders", nargs="+")
+    parser.add_argument("--runs", type=int, default=10)
+    parser.add_argument("--out", type=Path)
+    options = parser.parse_args()
+    lines = table(options.folders, options.runs)
+    if options.out is not None:
+        names = " ".join(f"$TAXOSPHERE_DATA/{Path(folder).name}" for folder in options.folders)
+        head = [
+            "# Very small seeds, with and without the prior",
+            "",
+            f"`python benchmarks/bench_tiny_seeds.py {names} --runs {options.runs} --out {options.out}`",
+            "",
+            f"Means of {options.runs} random parts of each seed, up to {ASKED} queries each, frozen MiniLM.",
+            "",
+        ]
+        with atomic.file(options.out) as temporary:
+            temporary.write_text("\n".join([*head, *lines, ""]), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

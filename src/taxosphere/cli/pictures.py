@@ -1,0 +1,27 @@
+"""Pictures of new concepts, as several commands take them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from taxosphere.cli import output
+
+if TYPE_CHECKING:
+    from taxosphere.polaris import Polaris
+    from taxosphere.taxonomy import Concept
+
+
+def usable(model: Polaris, concepts: Sequence[Concept], *, skip: bool) -> list[Concept]:
+    """With ``skip``, the concepts without their broken pictures, each of which is named once."""
+    if not any(concept.images for concept in concepts):
+        return list(concepts)
+    if model.sight is None:
+        output.warn("the model was fitted without pictures, so those of the new concepts are not looked at")
+        return list(concepts)
+    if not skip:
+        return list(concepts)
+    kept, faults = model.sight.without_broken(concepts)
+    for fault in faults:
+        output.warn(f"passed over {fault}")
+    return kept

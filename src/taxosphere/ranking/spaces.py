@@ -1,0 +1,124 @@
+"""Where the concepts of a seed lie, and where they would lie had some of its leaves never been seen.
+
+The ranker learns from hidden leaves, so whatever was trained on the seed has to be trained again without them: the
+head, and with it the encoder when that learns along.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from taxosphere.encoders.text import TextEncoder, Trainable, bare, trainable
+from taxosphere.model.config import PolarisConfig
+from taxosphere.model.network import SphereNetwork
+from taxosphere.model.selection import SelectedHead, checkpoint_in, fit_head, fit_tuned
+from taxosphere.model.training import Progress, fine_tune, train_head
+from taxosphere.ranking.views import Views, encode_views
+from taxosphere.taxonomy import Taxonomy
+
+Longs = NDArray[np.int64]
+
+# (part of the seed, where its concepts stand in the seed, random state) to views of ALL concepts of the seed and a
+# head; neither has learned from what the part lacks.
+Refit = Callable[[Taxonomy, Longs, int], tuple[Views, SphereNetwork]]
+
+
+@dataclass(frozen=True)
+class Space:
+    encoder: TextEncoder
+    views: Views
+    head: SelectedHead
+    refit: Refit
+
+
+@dataclass(frozen=True)
+class Checkpoints:
+    """Where to keep what a killed fit can go on from, and whether to."""
+
+    folder: Path | None = None
+    resume: bool = False
+
+
+NO_CHECKPOINTS = Checkpoints()
+
+
+def fit(
+    encoder: TextEncoder,
+    seed: Taxonomy,
+    config: PolarisConfig,
+    *,
+    random_state: int,
+    start: SphereNetwork | None = None,
+    checkpoints: Checkpoints = NO_CHECKPOINTS,
+    progress: Progress | None = None,
+) -> Space:
+    """A head on the encoder as it is and, when asked for and better, one on a fine-tuned encoder."""
+    views = encode_views(encoder, list(seed.concepts()))
+    learner = trainable(encoder) if config.training.fine_tune else None
+    folder, resume = checkpoints.folder, checkpoints.resume
+    head = fit_head(
+        torch.from_numpy(views.full),
+        seed,
+        config,
+        random_state=random_state,
+        start=start,
+        checkpoints=folder,
+        resume=resume,
+        progress=progress,
+    )
+    still = frozen(views, config, head.epochs)
+    if learner is None:
+        return Space(encoder, views, head, still)
+    better = fit_tuned(
+        head,
+        bare(learner),
+        seed,
+        config,
+        random_state=random_state,
+        checkpoints=folder,
+        resume=resume,
+        progress=progress,
+    )
+    if better.encoder is None:
+        return Space(encoder, views, head, still)
+    own = learner.with_weights(better.encoder.tuned)
+    refit = tuned(learner, seed, still, config, better.encoder_epochs, checkpoints)
+    return Space(own, encode_views(own, list(seed.concepts())), better, refit)
+
+
+def frozen(views: Views, config: PolarisConfig, epochs: int) -> Refit:
+    """The encoder has learned nothing from the seed: its views stay."""
+
+    def refit(part: Taxonomy, kept: Longs, random_state: int) -> tuple[Views, SphereNetwork]:
+        vectors = torch.from_numpy(views.full[kept])
+        return views, train_head(vectors, part, config, random_state=random_state, epochs=epochs).network
+
+    return refit
+
+
+def tuned(
+    encoder: Trainable, seed: Taxonomy, still: Refit, config: PolarisConfig, epochs: int, checkpoints: Checkpoints
+) -> Refit:
+    """From the encoder as it was, fine-tune on the part alone and look at everything anew."""
+
+    def refit(part: Taxonomy, kept: Longs, random_state: int) -> tuple[Views, SphereNetwork]:
+        learned = fine_tune(
+            bare(encoder),
+            [concept.text for concept in part.concepts()],
+            part,
+            config,
+            random_state=random_state,
+            start=still(part, kept, random_state)[1],
+            epochs=epochs,
+            checkpoint=checkpoint_in(checkpoints.folder, f"tuned-{random_state}", checkpoints.resume),
+        )
+        assert learned.encoder is not None
+        return encode_views(learned.encoder, list(seed.concepts())), learned.network
+
+    return refit

@@ -1,0 +1,138 @@
+"""A model whose encoder learns along: fitted, saved, loaded in another process, stopped and resumed."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from meadow import meadow
+
+from taxosphere import Concept, Polaris, PolarisConfig
+from taxosphere.encoders import text
+from taxosphere.errors import InputError
+from taxosphere.model.training import fine_tune
+from taxosphere.ranking import spaces
+from taxosphere.taxonomy.split import hide
+from tiny_encoder import build_tiny_encoder
+
+QUERIES = [Concept("a", "green fish"), Concept("b", "tall tree", "a tree that is called tall")]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_tiny_encoder(tmp_path_factory.mktemp("tiny-encoder"))
+
+
+@pytest.fixture(scope="module")
+def config(folder: Path) -> PolarisConfig:
+    wanted = ("training.epochs=3", "ranking.folds=2", "ranking.nets=1", "ranking.epochs=4", "ranking.prior=false")
+    rates = ("training.encoder_learning_rate=0.01", "training.tuned_learning_rate=0.01")
+    tuning = ("training.fine_tune=true", "training.encoder_epochs=4", *rates)
+    small = ("training.batch=16", "training.noise=0")  # many steps on clean points: the encoder begins as noise
+    return PolarisConfig().with_overrides((*wanted, *tuning, *small, f'encoder.name="{folder}"'))
+
+
+@pytest.fixture(scope="module")
+def model(config: PolarisConfig) -> Polaris:
+    return Polaris(config).fit(meadow(), encoder=encoder_of(config))
+
+
+class Stopped(Exception):
+    pass
+
+
+def stop_at(words: str, times: int) -> Callable[[int, int, str], None]:
+    """Stop when progress has said this so many times."""
+    seen: list[str] = []
+
+    def report(done: int, total: int, what: str) -> None:
+        seen.extend([what] if words in what else [])
+        if len(seen) == times:
+            raise Stopped
+
+    return report
+
+
+def encoder_of(config: PolarisConfig) -> text.Trainable:
+    return text.trainable(text.load(config.encoder.name, cache=None))
+
+
+def test_the_encoder_learned_along(model: Polaris, config: PolarisConfig) -> None:
+    assert "the encoder learned along" in model.summary()
+    still = Polaris(config.with_overrides(["training.fine_tune=false"])).fit(meadow(), encoder=encoder_of(config))
+    assert not np.allclose(model.score(QUERIES), still.score(QUERIES))
+    assert max(epoch.mrr or 0 for epoch in model.history) > max(epoch.mrr or 0 for epoch in still.history)
+
+
+def test_a_fresh_process_gives_the_same_scores(model: Polaris, tmp_path: Path) -> None:
+    model.save(tmp_path / "model")
+    assert (tmp_path / "model" / "encoder.safetensors").is_file()
+    script = (
+        "import sys, numpy as np; from taxosphere import Concept, Polaris\n"
+        "queries = [Concept('a', 'green fish'), Concept('b', 'tall tree', 'a tree that is called tall')]\n"
+        "np.save(sys.argv[2], Polaris.load(sys.argv[1]).score(queries))\n"
+    )
+    arguments = [str(tmp_path / "model"), str(tmp_path / "scores.npy")]
+    subprocess.run(
+        [sys.executable, "-c", script, *arguments],
+        check=True,
+        env={**os.environ, "TAXOSPHERE_CACHE": str(tmp_path / "cache")},
+    )
+    assert np.array_equal(np.load(tmp_path / "scores.npy"), model.score(QUERIES))
+
+
+def test_a_damaged_encoder_is_refused(model: Polaris, tmp_path: Path) -> None:
+    model.save(tmp_path / "model")
+    file = tmp_path / "model" / "encoder.safetensors"
+    file.write_bytes(file.read_bytes()[:-1] + b"!")
+    with pytest.raises(InputError, match=r"encoder.safetensors.*changed or damaged"):
+        Polaris.load(tmp_path / "model")
+
+
+def test_a_fit_that_was_stopped_resumes_to_the_same_model(
+    model: Polaris, config: PolarisConfig, tmp_path: Path
+) -> None:
+    # In the trial, after it, while the encoder learns, among the folds.
+    for moment in (("sphere", 2), ("sphere", 5), ("sphere", 3), ("hiding fold 2", 1)):
+        with pytest.raises(Stopped):
+            Polaris(config).fit(
+                meadow(), encoder=encoder_of(config), checkpoints=tmp_path, resume=True, progress=stop_at(*moment)
+            )
+    resumed = Polaris(config).fit(meadow(), encoder=encoder_of(config), checkpoints=tmp_path, resume=True)
+    assert np.array_equal(resumed.score(QUERIES), model.score(QUERIES))
+
+
+def test_a_fold_is_seen_by_an_encoder_that_never_learned_from_it(config: PolarisConfig) -> None:
+    seed, encoder = meadow(), encoder_of(config)
+    space = spaces.fit(encoder, seed, config, random_state=0)
+    assert space.encoder is not encoder
+    part = hide(seed, seed.leaves[::3])
+    kept = np.delete(np.arange(len(seed)), seed.leaves[::3])
+    views, network = space.refit(part.seed, kept, 7)
+
+    vectors = torch.from_numpy(encoder.encode([concept.text for concept in part.seed.concepts()]))
+    start = spaces.train_head(vectors, part.seed, config, random_state=7, epochs=space.head.epochs).network
+    texts = [concept.text for concept in part.seed.concepts()]
+    epochs = space.head.encoder_epochs
+    alone = fine_tune(text.bare(encoder), texts, part.seed, config, random_state=7, start=start, epochs=epochs)
+    assert alone.encoder is not None
+    np.testing.assert_array_equal(views.full, alone.encoder.encode([concept.text for concept in seed.concepts()]))
+    assert all(torch.equal(a, b) for a, b in zip(network.parameters(), alone.network.parameters(), strict=True))
+    assert not np.allclose(views.full, space.views.full)
+
+
+def test_new_concepts_are_inserted_by_what_the_encoder_knew_before(model: Polaris, config: PolarisConfig) -> None:
+    plain = encoder_of(config).encode([concept.text for concept in model.taxonomy.concepts()])
+    np.testing.assert_array_equal(model._state.plain_vectors, plain)
+    assert len(model.expand([("green bird", "a bird that is called green")], accept=0.0).attached) == 1
+
+
+def test_another_model_cannot_begin_from_it(model: Polaris, config: PolarisConfig) -> None:
+    with pytest.raises(InputError, match="encoder of its own"):
+        Polaris(config).fit(meadow(), encoder=encoder_of(config), start=model)
