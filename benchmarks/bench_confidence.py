@@ -4,9 +4,9 @@
 
 Two models per run. The first is asked all queries: expected calibration error of the first place, precision and share
 of what it is at least 90 % sure of. A few hundred answers in fifteen bins show an error even when every probability is
-right; "by chance" is that error, from answers drawn with the probabilities themselves. For the second, the true parents of every other query are taken out of the seed,
-where their children move up to the grandparents: how often does "none of these" stand higher for a query that lost its
-parents than for one that did not (AUROC)?
+right; "by chance" is that error, from answers drawn with the probabilities themselves. For the second model, the true
+parents of every other query are taken out of the seed, where their children move up to the grandparents: how often does
+"none of these" stand higher for a query that lost its parents than for one that did not (AUROC)?
 """
 
 from __future__ import annotations
