@@ -2,8 +2,8 @@
 
 python benchmarks/bench_memory.py FOLDER [method,method]
 
-Each method runs in a process of its own. "before" is Python, torch, the taxonomy and its text vectors; the peaks are
-those of the whole process, so the table can be read against the memory of a machine.
+Each method runs in a process of its own, forked where the taxonomy and its text vectors are already in memory
+("before"); the peaks are those of the whole process, so the table can be read against the memory of a machine.
 """
 
 from __future__ import annotations
@@ -13,10 +13,14 @@ import resource
 import sys
 from pathlib import Path
 
+import torch
+
 from taxosphere import Taxonomy, methods
 from taxosphere.baselines.frame import Baseline
 from taxosphere.encoders import text
+from taxosphere.encoders.text import TextEncoder
 from taxosphere.evaluation import protocol
+from taxosphere.taxonomy.split import Split, read_parts
 
 # Memory does not depend on how long training lasts; one look at validation queries is part of it.
 SHORT = {"steps": "5", "epochs": "0", "evaluations": "1"}
@@ -26,11 +30,7 @@ def peak() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def measure(folder: str, name: str) -> tuple[int, int, float, float, float]:
-    taxonomy, _ = protocol.prepare(Taxonomy.read(folder), repair=True)
-    part = protocol.cut(taxonomy, protocol.split.read_parts(Path(folder)), protocol.Plan(), 0)
-    encoder = text.load("minilm")
-    encoder.encode([concept.text for concept in (*part.seed.concepts(), *part.queries)])
+def measure(part: Split, encoder: TextEncoder, name: str) -> tuple[float, float, float]:
     before = peak()
     factory = methods.get(name)
     short = isinstance(factory, type) and issubclass(factory, Baseline)
@@ -39,16 +39,26 @@ def measure(folder: str, name: str) -> tuple[int, int, float, float, float]:
     trained = peak()
     for _ in protocol.scores(method, part):
         pass
-    return len(part.queries), len(part.seed), before, trained, peak()
+    return before, trained, peak()
+
+
+def report(part: Split, encoder: TextEncoder, name: str) -> None:
+    row = " | ".join(f"{value:,.0f}" for value in measure(part, encoder, name))
+    print(f"| {name} | {row} |", flush=True)
 
 
 def main(folder: str, names: list[str]) -> None:
-    print("| method | before, MB | training, MB | scoring, MB |\n| --- | --: | --: | --: |")
+    torch.set_num_threads(1)  # a fork does not inherit a pool of threads
+    taxonomy, _ = protocol.prepare(Taxonomy.read(folder), repair=True)
+    part = protocol.cut(taxonomy, read_parts(Path(folder)), protocol.Plan(), 0)
+    encoder = text.load("minilm")
+    encoder.encode([concept.text for concept in (*part.seed.concepts(), *part.queries)])
+    print(f"{len(part.queries):,} queries × {len(part.seed):,} candidates\n")
+    print("| method | before, MB | training, MB | scoring, MB |\n| --- | --: | --: | --: |", flush=True)
     for name in names:
-        with multiprocessing.get_context("spawn").Pool(1) as pool:
-            queries, candidates, *megabytes = pool.apply(measure, (folder, name))
-        print(f"| {name} | " + " | ".join(f"{value:,.0f}" for value in megabytes) + " |", flush=True)
-    print(f"\n{queries:,} queries × {candidates:,} candidates")
+        child = multiprocessing.get_context("fork").Process(target=report, args=(part, encoder, name))
+        child.start()
+        child.join()
 
 
 if __name__ == "__main__":

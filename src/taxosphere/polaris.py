@@ -102,7 +102,7 @@ class Polaris:
         sight = None
         if image_encoder:
             report(0, 1, f"looking at pictures of {sum(map(bool, taxonomy.images)):,} concepts")
-            sight = Sight.fit(taxonomy, image_encoder, space.views.full, config, state)
+            sight = Sight.fit(taxonomy, image_encoder, fitted.plain_vectors, config, state)
         self.config = config
         self._fitted = replace(fitted, insertion=Insertion.fit(taxonomy, fitted.plain_vectors, state), sight=sight)
         return self
@@ -189,10 +189,11 @@ class Polaris:
         """Refer to a changed taxonomy from now on, with what was learned before: nothing is trained again."""
         fitted = self._state
         views = encode_views(fitted.encoder, list(taxonomy.concepts()))
-        sight = None if fitted.sight is None else fitted.sight.adopt(taxonomy, views.full)
-        self._fitted = assemble(
-            fitted.encoder, fitted.network, fitted.ranker, fitted.insertion, fitted.history, taxonomy, views, sight
+        moved = assemble(
+            fitted.encoder, fitted.network, fitted.ranker, fitted.insertion, fitted.history, taxonomy, views
         )
+        sight = None if fitted.sight is None else fitted.sight.adopt(taxonomy, moved.plain_vectors)
+        self._fitted = replace(moved, sight=sight)
         return self
 
     @property
@@ -262,7 +263,7 @@ class Polaris:
         if "encoder" in stored.tensors:
             encoder = text.trainable(encoder).with_weights(stored.tensors["encoder"])
         model = cls(config)
-        model._fitted = assemble(
+        fitted = assemble(
             encoder,
             network.eval(),
             Ranker.from_arrays(stored.tensors["ranker"], stored.manifest["ranker"]),
@@ -270,10 +271,11 @@ class Polaris:
             tuple(Epoch(**entry) for entry in stored.manifest["history"]),
             stored.taxonomy,
             views,
-            None
-            if pictures is None
-            else Sight.from_arrays(pictures, stored.manifest["pictures"], stored.taxonomy, views.full),
         )
+        if pictures is not None:
+            sight = Sight.from_arrays(pictures, stored.manifest["pictures"], stored.taxonomy, fitted.plain_vectors)
+            fitted = replace(fitted, sight=sight)
+        model._fitted = fitted
         return model
 
     # -- inside -------------------------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Self
 
 import numpy as np
@@ -133,6 +134,13 @@ def test_a_cycle_is_refused_or_repaired() -> None:
     mended, said = protocol.prepare(circle, repair=True)
     assert len(said) == 1
     assert len(mended.edge_array) == 3
+
+
+def test_repairs_are_named_without_the_folder_of_this_machine(tmp_path: Path) -> None:
+    Taxonomy.from_edges([("a", "b"), ("b", "c"), ("c", "b"), ("a", "d")]).write(tmp_path / "circle")
+    _, (said,) = protocol.prepare(Taxonomy.read(tmp_path / "circle"), repair=True)
+    assert said.startswith("edges.tsv:4: ")
+    assert str(tmp_path) not in said
 
 
 def test_edges_can_be_taken_away() -> None:

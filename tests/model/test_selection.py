@@ -70,10 +70,10 @@ def test_tuning_is_kept_only_where_it_answers_better(tiny_folder: Path, tmp_path
     texts = [concept.text for concept in seed.concepts()]
     config = CONFIG.with_overrides(["training.encoder_epochs=4", "training.epochs=3", "training.noise=0"])
     frozen = fit_head(torch.from_numpy(encoder.encode(texts)), seed, config, random_state=0)
-    still = config.with_overrides(["training.encoder_learning_rate=1e-12", "training.learning_rate=1e-12"])
+    still = config.with_overrides(["training.encoder_learning_rate=1e-12", "training.tuned_learning_rate=1e-12"])
     assert fit_tuned(frozen, encoder, seed, still, random_state=0) is frozen
 
-    faster = config.with_overrides(["training.encoder_learning_rate=0.01"])
+    faster = config.with_overrides(["training.encoder_learning_rate=0.01", "training.tuned_learning_rate=0.01"])
     head = fit_tuned(frozen, encoder, seed, faster, random_state=0, checkpoints=tmp_path)
     assert highest(head.history) > highest(frozen.history)
     assert head.history[head.encoder_epochs - 1].mrr == highest(head.history)

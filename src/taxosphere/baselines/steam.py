@@ -32,6 +32,8 @@ _FEATURES = (1, len(strings.TEXT_FEATURES), len(strings.NAME_FEATURES))  # per a
 class SteamSettings(EgoSettings):
     steps: int = Field(150, ge=1)
     epochs: int = Field(8, ge=0)
+    learning_rate: float = Field(3e-3, gt=0)
+    negatives: int = Field(7, ge=1)
     hidden: int = Field(50, ge=1)
     dropout: float = Field(0.1, ge=0, lt=1)
     gamma: float = Field(5.0, ge=0, description="how strongly a view's deviation from the mean changes its weight")

@@ -42,18 +42,17 @@ def suggest(
         asked = Concept("", name.strip(), description.strip(), images=tuple(image))
         concepts = with_ids([(0, asked)], fitted.taxonomy)
     concepts = usable(fitted, concepts, skip=skip_broken)
-    with steps() as report:
-        found = []
-        for done, suggestions in enumerate(fitted.suggest_many(concepts, k=k), 1):
-            found.append(suggestions)
-            if file is not None:
-                report(done, len(concepts), "suggesting")
-    if json:
-        documents = [suggestions.as_dict() for suggestions in found]
-        output.document(documents if file is not None else documents[0])
+    if not json:
+        for suggestions in fitted.suggest_many(concepts, k=k):  # shown as they come
+            show(suggestions)
         return
-    for suggestions in found:
-        show(suggestions)
+    documents = []
+    with steps() as report:
+        for suggestions in fitted.suggest_many(concepts, k=k):
+            documents.append(suggestions.as_dict())
+            if file is not None:
+                report(len(documents), len(concepts), "suggesting")
+    output.document(documents if file is not None else documents[0])
 
 
 def show(suggestions) -> None:  # type: ignore[no-untyped-def]

@@ -16,6 +16,7 @@ from taxosphere.errors import InputError
 
 FloatArray = NDArray[np.float32]
 
+_WORTH_STORING = 16  # encoding a handful takes less time than writing it safely
 _STORE_EVERY = 1024  # a kill in the middle of a long run loses at most this many texts
 
 
@@ -62,7 +63,8 @@ class CachedEncoder:
                     progress(before + done, len(distinct))
 
             vectors = self.inner.encode(part, progress=report)
-            self._cache.put(part, vectors)
+            if len(missing) >= _WORTH_STORING:
+                self._cache.put(part, vectors)
             known.update(zip(part, vectors, strict=True))
         return np.stack([known[text] for text in texts]) if texts else np.zeros((0, self.dim), np.float32)
 

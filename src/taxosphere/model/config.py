@@ -106,10 +106,11 @@ class TrainingConfig(Section):
     cousins: Share = 0.0
     uncles: Share = 0.25
     learning_rate: PositiveFloat = 1e-2
-    encoder_learning_rate: PositiveFloat = 9e-5
+    encoder_learning_rate: PositiveFloat = 3e-5
     fine_tune: bool = False
-    # Fine-tuning begins from a trained head, so a few epochs are enough.
+    # Fine-tuning begins from a trained head, so a few epochs and small steps of the head are enough.
     encoder_epochs: PositiveInt = 5
+    tuned_learning_rate: PositiveFloat = 1e-3
     # How many of the encoder's last layers learn along; 0: all of it, down to the words.
     encoder_layers: NonNegativeInt = 0
     bf16: bool = False

@@ -167,8 +167,9 @@ def new_network(input_dim: int, config: PolarisConfig, random_state: int) -> Sph
 
 
 def make_optimiser(network: SphereNetwork, source: Source, config: PolarisConfig) -> RiemannianAdam:
-    head = Group(list(network.parameters()), config.training.learning_rate)
-    return RiemannianAdam([head, Group(source.parameters(), config.training.encoder_learning_rate)])
+    settings, tuned = config.training, source.parameters()
+    head = Group(list(network.parameters()), settings.tuned_learning_rate if tuned else settings.learning_rate)
+    return RiemannianAdam([head, Group(tuned, settings.encoder_learning_rate)])
 
 
 def modules_of(network: SphereNetwork, source: Source) -> dict[str, nn.Module]:

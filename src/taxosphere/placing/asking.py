@@ -67,12 +67,11 @@ def assemble(
     history: tuple[Epoch, ...],
     taxonomy: Taxonomy,
     views: Views,
-    sight: Sight | None = None,
 ) -> Fitted:
     context = Context(taxonomy, views, points(network, views.full), len(taxonomy))
     held = ranker.held_out
     cutoff = suggestions.parent_cutoff(held.probabilities, held.labels, held.golds)
-    return Fitted(encoder, network, ranker, insertion, history, context, NameIndex(taxonomy), cutoff, sight)
+    return Fitted(encoder, network, ranker, insertion, history, context, NameIndex(taxonomy), cutoff)
 
 
 @dataclass(frozen=True)
