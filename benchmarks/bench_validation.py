@@ -3,7 +3,7 @@
     python benchmarks/bench_validation.py FOLDER… [--runs 5] [--set ranking.hidden=64 …]
 
 A fifth of the leaves of the published seed is hidden; the test queries are absent. Calibration is that of lists held
-out while the ranker learned; "none" is asked of the same lists after their true parents were struck off.
+out while the ranker learned; "none" is asked of the same queries after their true parents were taken out of the seed.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ def main() -> None:
         figures = [np.mean([row[key] for row in rows]) for key in ("hit@1", "hit@5", "mr", "mrr")]
         sure = np.concatenate([each.probabilities[:, 0] for each in held])
         right = np.concatenate([each.labels[:, 0] for each in held])
-        none = np.concatenate([part for each in held for part in (each.none, each.none_when_gone)])
-        gone = np.concatenate([np.repeat([False, True], len(each.none)) for each in held])
+        none = np.concatenate([each.none_again for each in held])
+        gone = np.concatenate([each.gone for each in held])
         print(
             f"{Path(folder).name}: {' / '.join(f'{figure:.1f}' for figure in figures)}; "
             f"ECE {expected_calibration_error(sure, right):.3f}, precision at 0.9 {right[sure >= SURE].mean():.2f}, "

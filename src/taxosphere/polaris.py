@@ -141,12 +141,13 @@ class Polaris:
         return scores
 
     def suggest(
-        self, concept: New = "", description: str = "", *, images: Sequence[str] = (), k: int = 10
+        self, concept: New = "", description: str = "", *, images: Sequence[str | PathLike[str]] = (), k: int = 10
     ) -> Suggestions:
         """Ranked parents of one new concept: a name, a (name, description) pair or a `Concept`; pictures of it too, or
         pictures alone."""
         if isinstance(concept, str) and (description or images):
-            concept = Concept("", concept, description, images=tuple(images))
+            files = [images] if isinstance(images, str) else images
+            concept = Concept("", concept, description, images=tuple(map(str, files)))
         return next(self.suggest_many([concept], k=k))
 
     def suggest_many(self, concepts: Sequence[New], *, k: int = 10) -> Iterator[Suggestions]:

@@ -78,9 +78,10 @@ def test_entailment_cones_push_negatives_out(double_seed: Seed, batch: Batch) ->
 
 
 def test_gumbel_box_takes_log_of_one_minus_p(double_seed: Seed, batch: Batch) -> None:
-    network = gumbel_box.GumbelBoxNetwork(gumbel_box.GumbelBoxSettings(dim=3), double_seed).double()
+    settings = gumbel_box.GumbelBoxSettings(dim=3, negative_weight=4)
+    network = gumbel_box.GumbelBoxNetwork(settings, double_seed).double()
     rows = network.scores(batch).tolist()
-    total = sum(-p - sum(math.log(1 - math.exp(n)) for n in rest) / 2 for p, *rest in rows)
+    total = sum(-p - 4 * sum(math.log(1 - math.exp(n)) for n in rest) / 2 for p, *rest in rows)
     assert network.loss(batch).item() == pytest.approx(total / 2)
 
 
@@ -91,7 +92,9 @@ def test_log1mexp_is_exact_at_both_ends() -> None:
 
 
 def test_box_terms(double_seed: Seed, batch: Batch) -> None:
-    settings = box.BoxSettings(dim=2, hidden=0, contain=2, separate=3, size=5, probability=7, smallest=1.0)
+    settings = box.BoxSettings(
+        dim=2, hidden=0, contain=2, separate=3, size=5, probability=7, smallest=1.0, negative_weight=11
+    )
     network = box.BoxNetwork(settings, double_seed).double()
     boxes = network.box(double_seed.vectors).tolist()
     contain, apart, small, positive, negative = [], [], [], [], []
@@ -114,7 +117,7 @@ def test_box_terms(double_seed: Seed, batch: Batch) -> None:
     widths = [max(0, 1 - boxes[p][j + 2]) ** 2 for row in batch.candidate.tolist() for p in row for j in range(2)]
     mean = lambda values: sum(values) / len(values)  # noqa: E731
     expected = 2 * mean(contain) + 3 * mean(apart) + 5 * (mean(small) + mean(widths))
-    expected += 7 * (mean(positive) + mean(negative))
+    expected += 7 * (mean(positive) + 11 * mean(negative))
     assert network.loss(batch).item() == pytest.approx(expected)
 
 

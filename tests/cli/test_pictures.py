@@ -110,7 +110,8 @@ def test_a_fresh_process_gives_the_same_scores(model: Path, workplace: Path) -> 
     first, second = (np.array(json.loads(run.stdout), np.float32) for run in runs)
     np.testing.assert_array_equal(first, second)
     here = Polaris.load(model)
-    again = here.suggest(images=[picture], k=3)
+    again = here.suggest(images=[Path(picture)], k=3)
+    assert here.suggest(images=picture, k=3)[0] == again[0]
     order = np.argsort(-first[0], kind="stable")[:3]
     assert [s.id for s in again] == [here.taxonomy.ids[i] for i in order]
 

@@ -30,7 +30,7 @@ CASES: dict[str, dict[str, object]] = {
     "cone": {"dim": 16},
     "entailment-cones": {"dim": 16},
     "box": {"dim": 8, "hidden": 16},
-    "gumbel-box": {"dim": 8},
+    "gumbel-box": {"dim": 8, "centre_scale": 1.0},  # fewer coordinates must lie farther apart
     "arborist": {"maps": 3},
     "tmn": {"slices": 2},
     "taxoexpan": EGO,

@@ -35,6 +35,10 @@ def test_study_tables_follow_from_their_runs(folder: Path) -> None:
     assert (folder / "study.md").read_text(encoding="utf-8") == drawn
 
 
+def test_the_list_of_studies_follows_from_their_runs() -> None:
+    assert (RESULTS / "studies" / "README.md").read_text(encoding="utf-8") == study_report.index(RESULTS / "studies")
+
+
 HEADLINE = re.compile(r"<!-- headline (\S+) (\S+) -->\n(.*?)<!-- end -->", re.DOTALL)
 
 

@@ -24,6 +24,7 @@ _LARGEST = -1e-7  # a probability of exactly 1 would make log(1 − P) infinite
 
 
 class GumbelBoxSettings(Settings):
+    above: float = Field(0.3, ge=0, le=1)
     dim: int = Field(64, ge=1)
     hidden: int = Field(0, ge=0)
     centre_scale: float = Field(0.3, gt=0)

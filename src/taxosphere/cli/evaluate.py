@@ -34,6 +34,13 @@ HEADERS = {
 class Split(StrEnum):
     published = "published"
     leaves = "leaves"
+
+
+class Asked(StrEnum):
+    """What `evaluate` hides: `Split`, and two ways to ask in pictures."""
+
+    published = "published"
+    leaves = "leaves"
     pictures = "pictures"
     unseen = "unseen"
 
@@ -45,7 +52,7 @@ class Queries(StrEnum):
 
 def evaluate(
     taxonomy: str = typer.Argument(metavar="TAX", help="A taxonomy: a file, a folder, or the name of a benchmark."),
-    split: Split | None = typer.Option(
+    split: Asked | None = typer.Option(
         None,
         help="'published' reads split.tsv beside the data, 'leaves' hides a random fifth of the leaves, 'pictures' "
         "asks for the labels of a fifth of the pictures, 'unseen' hides leaves and asks with their pictures.",
@@ -78,14 +85,14 @@ def evaluate(
 
     source = datasets.find(taxonomy, data)
     if split is None and not source.has_split and images.holds_pictures(source.path):
-        split = Split.pictures
-    if split in (Split.pictures, Split.unseen):
+        split = Asked.pictures
+    if split in (Asked.pictures, Asked.unseen):
         _refuse_settings(set_, queries)
         with steps() as report:
             result = picture_tasks.evaluate(
                 source.path,
                 method,
-                task="unseen" if split is Split.unseen else "pictures",
+                task="unseen" if split is Asked.unseen else "pictures",
                 classes=classes,
                 runs=runs,
                 seed=seed,
@@ -98,8 +105,8 @@ def evaluate(
     methods.get(method)  # an unknown name is better said before the work begins
     tree, parts = source.read(column_order(columns))
     tree, repairs = protocol.prepare(tree, repair=repair, descriptions=not without_descriptions)
-    kind = split or (Split.published if parts is not None else Split.leaves)
-    plan = protocol.Plan(kind.value, queries.value, runs, seed, parse(set_))
+    published = split is Asked.published or (split is None and parts is not None)
+    plan = protocol.Plan("published" if published else "leaves", queries.value, runs, seed, parse(set_))
     for line in repairs:
         output.say(f"repaired {line}")
     with steps() as report:

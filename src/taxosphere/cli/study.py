@@ -67,7 +67,7 @@ def study(
         failures = bench.bench(todo, folder, workers=workers or None, redo=redo, progress=progress)
     findings = Findings(chosen, records.read(folder / bench.RUNS))
     verdict = chosen.verdict(findings)
-    _write(folder, findings, verdict, _history(folder, encoder))
+    write(folder, findings, verdict, _history(folder, encoder))
     _show(findings, verdict, json)
     if failures:
         for failure in failures:
@@ -85,7 +85,8 @@ def _history(folder: Path, encoder: str) -> dict[str, Any]:
     return now
 
 
-def _write(folder: Path, findings: Findings, verdict: str, made: dict[str, Any]) -> None:
+def write(folder: Path, findings: Findings, verdict: str, made: dict[str, Any]) -> None:
+    """Tables, page and figures of a study, and how it was made."""
     from taxosphere.report import figures
     from taxosphere.report import studies as report
 

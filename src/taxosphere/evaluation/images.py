@@ -32,7 +32,7 @@ from taxosphere.model.towers import Towers, hold_out
 from taxosphere.polaris import Polaris
 from taxosphere.ranking.pictures import Pictured, PictureRanker, query, signs
 from taxosphere.ranking.recognition import PROMPT, places
-from taxosphere.taxonomy import Concept, Taxonomy, split
+from taxosphere.taxonomy import Concept, Taxonomy, formats, split
 
 if TYPE_CHECKING:
     from taxosphere.encoders.text import TextEncoder
@@ -46,7 +46,7 @@ SAMPLE = 20  # labels of the paper's main table
 GEOMETRIC = ("transe", "rotate", "hake", "hyperexpan", "cone", "entailment-cones", "box", "gumbel-box")
 # Where settings found on texts fail on pictures: chosen on validation pictures of two samples of 20 birds.
 PICTURE_SETTINGS: dict[str, dict[str, object]] = {
-    "box": {"dim": 64, "hidden": 0, "width_start": 0.0, "centre_scale": 0.2}
+    "box": {"width_start": 0.0, "contain": 1.0, "separate": 1.0, "probability": 0.1, "negative_weight": 1.0}
 }
 METHODS = ("polaris", "clip-zero-shot", "clip-1", "clip-2", *GEOMETRIC)
 UNSEEN = "unseen"
@@ -95,6 +95,8 @@ def create(name: str) -> PictureMethod:
 
 def holds_pictures(path: Path) -> bool:
     """Whether pictures, or vectors of pictures, are to be found with this taxonomy."""
+    if formats.recognise(path).takes_columns:  # edge lists have no place for them
+        return False
     return bool(collection.locate(Taxonomy.read(path))[1])
 
 

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from taxosphere.evaluation.images import PictureSet
 
 Task = Literal["pictures", "unseen"]
-LABELS, UNSEEN = "pictures", "unseen"
+LABELS: Literal["pictures"] = "pictures"
+UNSEEN: Literal["unseen"] = "unseen"
 
 
 def evaluate(

@@ -175,12 +175,12 @@ class ImagesConfig(Section):
 
 class PolarisConfig(Section):
     encoder: EncoderConfig = EncoderConfig()
-    images: ImagesConfig = ImagesConfig()
     network: NetworkConfig = NetworkConfig()
     loss: LossConfig = LossConfig()
     training: TrainingConfig = TrainingConfig()
     orbit: OrbitConfig = OrbitConfig()
     ranking: RankingConfig = RankingConfig()
+    images: ImagesConfig = ImagesConfig()
     seed: NonNegativeInt = 0
 
     @classmethod

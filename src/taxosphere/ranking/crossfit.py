@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 import numpy as np
 import torch
@@ -26,6 +26,19 @@ Floats = NDArray[np.float32]
 Progress = Callable[[int, int, str], None]
 
 _SAMPLED = 200  # queries of a fold that the first guess learns from: it has few weights
+_ASKED_AGAIN = 240  # queries of a fold that the question whether any candidate is right is learned from
+
+
+@dataclass(frozen=True)
+class Again:
+    """Lists (o, k, f) of examples that were asked again of a seed from which some true parents had been taken out.
+
+    ``example`` (o,) says which ones, ``gone`` (o,) whether all true parents of it were among those taken out.
+    """
+
+    table: Floats
+    example: NDArray[np.int64]
+    gone: NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -37,6 +50,7 @@ class Examples:
     labels: NDArray[np.bool_]
     golds: NDArray[np.int64]
     guess: Guess = BY_HAND
+    again: Again | None = None
 
     def __len__(self) -> int:
         return len(self.table)
@@ -81,10 +95,14 @@ def examples(
         return None
     samples = [sampled(fold, families, random_state) for fold in hidden]
     names: tuple[str, ...] = ()
-    tables, labels, golds = [], [], []
+    tables: list[Floats] = []
+    again: list[Again] = []
+    labels, golds = [], []
+    rng = np.random.default_rng([random_state, 4])
     for number, fold in enumerate(hidden):
         first = guess.fit([part for other, parts in enumerate(samples) for part in parts if other != number])
         everyone = np.arange(len(fold.part.queries))
+        before = sum(map(len, tables))
         for block in blocks(len(everyone), len(fold.part.seed)):
             asking, gold = fold.asking(everyone[block])
             found = shortlist(fold.context, asking, families, first)
@@ -92,6 +110,7 @@ def examples(
             tables.append(found.features)
             labels.append(np.stack([np.isin(p, g) for p, g in zip(found.positions, gold, strict=True)]))
             golds.append(np.array([len(g) for g in gold]))
+        again += asked_again(fold, families, first, before, rng)
     width = min(table.shape[1] for table in tables)  # folds of a tiny seed may differ in their number of candidates
     return Examples(
         names,
@@ -99,6 +118,42 @@ def examples(
         np.concatenate([label[:, :width] for label in labels]),
         np.concatenate(golds),
         guess.fit([part for parts in samples for part in parts]),
+        joined(again),
+    )
+
+
+def asked_again(
+    fold: Fold, families: Sequence[str], first: Guess, before: int, rng: np.random.Generator
+) -> Iterator[Again]:
+    """Take the true parents of half of the queries out of the fold's seed and ask who misses one.
+
+    Children of what is taken out move up to its own parents, as if it had never been there. Queries that lost nothing
+    are asked of the same seed, so that only the missing parent tells the two apart. ``before`` examples came earlier.
+    """
+    gold, size = fold.part.gold, len(fold.part.seed)
+    some = rng.permutation(len(gold))[:_ASKED_AGAIN]
+    lost = np.unique(np.concatenate([np.zeros(0, np.int64), *(gold[i] for i in some[::2])]))
+    if len(lost) > size // 2:  # a seed of few parents: what is left would be another taxonomy
+        return
+    kept = np.delete(np.arange(size), lost)
+    points = Points(*(part[kept] for part in astuple(fold.context.points)))
+    reduced = Context(hide(fold.part.seed, lost).seed, fold.context.views.take(kept), points, len(kept))
+    missing = np.array([np.isin(gold[i], lost).mean() for i in some])
+    clear = (missing == 0) | (missing == 1)
+    some, gone = some[clear], missing[clear] == 1
+    for block in blocks(len(some), len(kept)):
+        asking, _ = fold.asking(some[block])
+        yield Again(shortlist(reduced, asking, families, first).features, before + some[block], gone[block])
+
+
+def joined(parts: Sequence[Again]) -> Again | None:
+    if not any(part.gone.any() for part in parts) or all(part.gone.all() for part in parts):
+        return None
+    width = min(part.table.shape[1] for part in parts)
+    return Again(
+        np.concatenate([part.table[:, :width] for part in parts]),
+        np.concatenate([part.example for part in parts]),
+        np.concatenate([part.gone for part in parts]),
     )
 
 

@@ -2,9 +2,9 @@
 
 Given the true parent, text and pictures are taken as independent witnesses, so their rankings p and q combine as a
 product of experts over the base rate b: p·q / b. Witnesses that agree by habit would make the product too sure; each
-ratio to the base rate is therefore raised to a power below one, `TEXT` and `PICTURES`, chosen on hidden leaves of the
-birds' tree. A candidate that only one of the two lists stands at the other's end; one that the pictures cannot know
-(because it is as new as the query) is judged by its text alone.
+ratio to the base rate is therefore raised to a power below one, `TEXT` and `PICTURES`, chosen on leaves hidden from the
+training parts of two collections (benchmarks/bench_fusion.py). A candidate that only one of the two lists stands at the
+other's end; one that the pictures cannot know (because it is as new as the query) is judged by its text alone.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from taxosphere.ranking.ranker import Ranked
 Floats = NDArray[np.float32]
 Longs = NDArray[np.int64]
 
-TEXT, PICTURES = 1.0, 1.0
+TEXT, PICTURES = 0.75, 0.5
 LISTED = 300  # candidates that are kept
 _TINY = 1e-9
 
@@ -57,7 +57,7 @@ def _ratio(ranked: Ranked, known: int, base: float, n: int | None = None) -> NDA
     """Log of probability over base rate (q, n); what is not listed keeps its order below the list's end."""
     listed = np.log(np.maximum(ranked.probabilities / np.maximum(1 - ranked.none[:, None], _TINY), _TINY) / base)
     rank = np.argsort(np.argsort(-ranked.scores, axis=1, kind="stable"), axis=1)
-    found = listed.min(1, keepdims=True) - 1e-3 * rank / known
+    found: NDArray[np.float64] = listed.min(1, keepdims=True) - 1e-3 * rank / known
     np.put_along_axis(found, ranked.shortlist, listed, 1)
     if n is None or n == known:
         return found

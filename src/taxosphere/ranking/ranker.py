@@ -14,7 +14,7 @@ from taxosphere.model.network import SphereNetwork
 from taxosphere.orbit import gate
 from taxosphere.ranking import calibration, prior, scorer
 from taxosphere.ranking.context import Context
-from taxosphere.ranking.crossfit import Examples, Progress, examples, queries_of
+from taxosphere.ranking.crossfit import Again, Examples, Progress, examples, queries_of
 from taxosphere.ranking.guess import BY_HAND, Guess
 from taxosphere.ranking.logistic import Logistic
 from taxosphere.ranking.scorer import Scorer
@@ -47,13 +47,15 @@ class Ranked:
 @dataclass(frozen=True)
 class HeldOut:
     """Lists of hidden leaves that the nets scoring them had not learned from: top probabilities (t, KEPT), which are
-    true parents, how many true parents there are, and P(none) with the true parents there and taken away."""
+    true parents, how many true parents there are and P(none). ``none_again`` is P(none) of those that were asked again
+    of a seed that lacked some true parents, and ``gone`` whether it lacked theirs."""
 
     probabilities: Floats
     labels: NDArray[np.bool_]
     golds: NDArray[np.int64]
     none: Floats
-    none_when_gone: Floats
+    none_again: Floats
+    gone: NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -112,7 +114,8 @@ class Ranker:
         base = "the prior learned on other taxonomies" if known is not None else "the first guess, uncalibrated"
         note = f"only {usable} leaves to learn from (at least {FEWEST} are needed): ranking by {base}"
         empty = np.zeros((0, KEPT), np.float32)
-        held = HeldOut(empty, empty.astype(bool), np.zeros(0, np.int64), empty[:, 0], empty[:, 0])
+        nothing = empty[:, 0]
+        held = HeldOut(empty, empty.astype(bool), np.zeros(0, np.int64), nothing, nothing, nothing.astype(bool))
         none = known.none if known is not None else None
         heat = known.temperature if known is not None else 0.2
         columns = known.names if known is not None else ()
@@ -227,14 +230,16 @@ def _calibrate(
     known: prior.Prior | None,
     random_state: int,
 ) -> tuple[HeldOut, float, Logistic]:
-    """Score every example by a net that has not seen it, with and without its true parents on the list."""
+    """Score every example by a net that has not seen it, with and without its true parents."""
     group = np.random.default_rng([random_state, 2]).permutation(len(found)) % _GROUPS
     listed = found.labels.any(1)
+    again = found.again or _struck_off(found)
+    _, asked_again = derived(found.names, again.table)
     own = np.zeros(found.labels.shape, np.float32)
-    signals: list[Floats] = []
-    gone: list[Floats] = []
+    here: list[Floats] = [np.zeros(0, np.float32)] * len(found)
+    second: list[Floats] = [np.zeros(0, np.float32)] * len(again.gone)
     for number in range(_GROUPS):
-        train, test = (group != number) & listed, group == number
+        train, test = (group != number) & listed, np.flatnonzero(group == number)
         part = scorer.train(
             table[train],
             found.labels[train],
@@ -244,27 +249,33 @@ def _calibrate(
             prior=prior.aligned(known, names),
         )
         own[test] = part.scores(table[test])
-        signals.append(calibration.none_signals(own[test], part.standardise(table[test]).numpy()))
-        gone.append(_without_parents(part, found, test))
-    order = np.argsort(group, kind="stable")
-    here, away = np.concatenate(signals), np.concatenate(gone)
-    answers = np.repeat([False, True], len(here))
-    none = Logistic.fit(np.concatenate([here, away]), answers, ridge=0.02, share=settings.none_share)
+        for rows, lists, into in (
+            (test, table, here),
+            (np.flatnonzero(group[again.example] == number), asked_again, second),
+        ):
+            signals = calibration.none_signals(part.scores(lists[rows]), part.standardise(lists[rows]).numpy())
+            for row, values in zip(rows, signals, strict=True):
+                into[row] = values
+    none = Logistic.fit(np.stack(second), again.gone, ridge=0.02, share=settings.none_share)
     heat = calibration.temperature(own, found.labels)
-    held = _held_out(
-        own[order], found.labels[order], found.golds[order], heat, none.probability(here), none.probability(away)
-    )
+    nobody = none.probability(np.stack(here))
+    held = _held_out(own, found.labels, found.golds, heat, nobody, none.probability(np.stack(second)), again.gone)
     return held, heat, none
 
 
-def _without_parents(part: Scorer, found: Examples, rows: NDArray[np.bool_]) -> Floats:
-    """None-signals of the same lists after the true parents were struck off."""
-    kept = ~found.labels[rows]
+def _struck_off(found: Examples) -> Again:
+    """The lists as they are, and once more with the true parents struck off: easier to notice than when the seed never
+    had them, but there where no such seed was asked."""
+    kept = ~found.labels
     width = int(kept.sum(1).min())
-    columns = np.argsort(~kept, axis=1, kind="stable")[:, :width]
-    table = np.take_along_axis(found.table[rows], columns[:, :, None], 1)
-    _, full = derived(found.names, table)
-    return calibration.none_signals(part.scores(full), part.standardise(full).numpy())
+    shorter = np.argsort(~kept, axis=1, kind="stable")[:, :width]
+    struck = np.take_along_axis(found.table, shorter[:, :, None], 1)
+    everyone = np.arange(len(found))
+    return Again(
+        np.concatenate([found.table[:, :width], struck]),
+        np.concatenate([everyone, everyone]),
+        np.repeat([False, True], len(found)),
+    )
 
 
 def _held_out(
@@ -273,7 +284,8 @@ def _held_out(
     golds: NDArray[np.int64],
     heat: float,
     none: NDArray[np.float64],
-    gone: NDArray[np.float64],
+    none_again: NDArray[np.float64],
+    gone: NDArray[np.bool_],
 ) -> HeldOut:
     order = np.argsort(-own, axis=1, kind="stable")[:, :KEPT]
     probability = np.take_along_axis(calibration.softmax(own, heat), order, 1) * (1 - none[:, None])
@@ -282,5 +294,6 @@ def _held_out(
         np.take_along_axis(labels, order, 1),
         golds,
         none.astype(np.float32),
-        gone.astype(np.float32),
+        none_again.astype(np.float32),
+        gone,
     )

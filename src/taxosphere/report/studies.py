@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
+from taxosphere.evaluation import records, studies
+from taxosphere.evaluation.bench import RUNS
 from taxosphere.evaluation.studies.frame import Findings
 from taxosphere.report import figures, html, page
 from taxosphere.report.figures import Bar
 from taxosphere.report.page import Markup, tag
 from taxosphere.report.tables import SHORT, Cell, Table, amount, markdown, significance_tables
 
+INTRODUCTION = """# Studies
+
+The paper's ablations, sensitivity studies and figures, each made by
+`taxosphere study NAME --out docs/results/studies/NAME`; `--datasets` and `--runs` choose what is measured, and the page
+of a study tells its commands. This page is drawn from their records by `scripts/draw_studies.py`.
+
+Where variants are compared, "holds" and "does not hold" mean that the 95 % interval of a paired bootstrap over queries
+lies on one side of zero. The rival is the best of the others, found on the same queries, which favours it a little. The
+52 queries of Environment seldom decide a difference of two or three points.
+"""
 FACTS = ("encoder", "machine", "date", "versions")
 
 
@@ -99,13 +112,25 @@ def _made(made: Mapping[str, Any]) -> str:
     return f"Measured with\n\n```\n{commands}```\n\n{facts}.\n"
 
 
-def index(studies: Sequence[tuple[Findings, str]]) -> str:
-    """One line per study with its verdict, for the folder that holds them all."""
-    rows = [
-        f"| [{found.study.name}]({found.study.name}/study.md) | {found.study.title} | {verdict} |"
-        for found, verdict in studies
-    ]
-    return "\n".join(["| study | what it varies | verdict |", "|---|---|---|", *rows]) + "\n"
+def index(folder: Path) -> str:
+    """All studies in a folder and what each of them found; those that were not run are named."""
+    rows, missing = [], []
+    for name in studies.MODULES:
+        study = studies.get(name)
+        findings = Findings(study, records.read(folder / name / RUNS))
+        if not findings.records:
+            missing.append(name)
+            continue
+        runs = ", ".join(f"{data} × {_repeats(findings, data)}" for data in findings.datasets)
+        rows.append(f"| [{name}]({name}/study.md) | {study.title} | {runs} | {study.verdict(findings)} |")
+    table = "\n".join(["| study | what it varies | data × runs | verdict |", "|---|---|---|---|", *rows])
+    rest = f"\nNot measured yet: {', '.join(missing)}.\n" if missing else ""
+    return f"{INTRODUCTION}\n{table}\n{rest}"
+
+
+def _repeats(findings: Findings, dataset: str) -> str:
+    counts = {len(findings.runs(dataset, label)) for label in findings.labels(dataset)}
+    return "–".join(map(str, sorted({min(counts), max(counts)})))
 
 
 def study_page(findings: Findings, verdict: str, made: Mapping[str, Any]) -> str:

@@ -124,6 +124,7 @@ def test_what_is_left_is_told_beside_each_value() -> None:
 def test_differences_too_small_to_print_have_no_sign_of_their_own() -> None:
     findings = Findings(study("a", "b"), [line("a", 0, [3.0, 2.00001] * 9), line("b", 0, [3.0, 2.0] * 9)])
     assert "MRR +0.0, 95 % interval +0.0 … +0.0" in findings.study.verdict(findings)
+    assert "cannot be told from chance" in findings.study.verdict(findings)
 
 
 def test_significance_has_a_table_of_its_own() -> None:

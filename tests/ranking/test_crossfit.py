@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from meadow import KINDS, meadow
+
+from gram_encoder import GramEncoder
+from taxosphere import Concept, Taxonomy
+from taxosphere.model.config import PolarisConfig
+from taxosphere.ranking import crossfit
+from taxosphere.ranking.crossfit import Again, asked_again, examples, folds, joined
+from taxosphere.ranking.features import FAMILIES
+from taxosphere.ranking.guess import BY_HAND
+from taxosphere.ranking.spaces import Refit, frozen
+from taxosphere.ranking.views import encode_views
+
+CONFIG = PolarisConfig().with_overrides(("training.epochs=2", "ranking.folds=3"))
+
+
+def _refit(seed: Taxonomy) -> Refit:
+    return frozen(encode_views(GramEncoder(), list(seed.concepts())), CONFIG, 2)
+
+
+def test_a_fold_never_sees_the_leaves_it_is_asked() -> None:
+    seed = meadow()
+    seen = list(folds(seed, _refit(seed), CONFIG, random_state=0, progress=None))
+    asked = [query.id for fold in seen for query in fold.part.queries]
+    assert sorted(asked) == sorted(seed.ids[i] for i in seed.leaves)
+    for fold in seen:
+        assert not {query.id for query in fold.part.queries} & set(fold.part.seed.ids)
+        for query, gold in zip(fold.part.queries, fold.part.gold, strict=True):
+            assert [fold.part.seed.ids[p] for p in gold] == list(seed.parents(query.id))
+
+
+def test_queries_asked_again_miss_all_their_parents_or_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    seed = meadow()
+    fold = next(iter(folds(seed, _refit(seed), CONFIG, random_state=0, progress=None)))
+    contexts = []
+    original = crossfit.shortlist
+
+    def watched(context, *rest, **more):  # type: ignore[no-untyped-def]
+        contexts.append(context.taxonomy)
+        return original(context, *rest, **more)
+
+    monkeypatch.setattr(crossfit, "shortlist", watched)
+    found = joined(list(asked_again(fold, FAMILIES, BY_HAND, 100, np.random.default_rng(3))))
+    assert found is not None
+    left = set(contexts[0].ids)
+    assert set(KINDS) - left
+    for example, gone in zip(found.example, found.gone, strict=True):
+        parents = set(seed.parents(fold.part.queries[example - 100].id))
+        assert gone == (not parents & left)
+    moved = next(id for id in left if id not in KINDS and id != "thing" and seed.parents(id)[0] not in left)
+    assert contexts[0].parents(moved) == ("thing",)
+
+
+def test_nothing_is_learned_where_all_or_none_lost_their_parents() -> None:
+    table = np.zeros((2, 3, 1), np.float32)
+    for gone in ([True, True], [False, False]):
+        assert joined([Again(table, np.arange(2), np.array(gone))]) is None
+    assert joined([]) is None
+
+
+def test_a_seed_with_one_parent_has_no_lists_without_it() -> None:
+    leaves = [Concept(f"l{i}", f"leaf {i}") for i in range(30)]
+    seed = Taxonomy.from_concepts([Concept("root", "plant"), *leaves], [("root", leaf.id) for leaf in leaves])
+    found = examples(seed, _refit(seed), CONFIG, random_state=0, progress=None)
+    assert found is not None
+    assert found.again is None
+    assert found.labels.any(1).all()
