@@ -109,7 +109,7 @@ class TrainingConfig(Section):
     encoder_learning_rate: PositiveFloat = 3e-5
     fine_tune: bool = False
     # Fine-tuning begins from a trained head, so a few epochs and small steps of the head are enough.
-    encoder_epochs: PositiveInt = 5
+    encoder_epochs: PositiveInt = 3
     tuned_learning_rate: PositiveFloat = 1e-3
     # How many of the encoder's last layers learn along; 0: all of it, down to the words.
     encoder_layers: NonNegativeInt = 0

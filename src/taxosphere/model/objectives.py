@@ -80,14 +80,15 @@ def probabilistic(embedding: Embedding, batch: Batch, config: LossConfig) -> Ten
 def spread(embedding: Embedding, config: LossConfig) -> Tensor:
     """SVGD over the distinct concepts of the batch: the paper's norm of the field, or transport along it."""
     anchor = embedding.z if config.anchor == "self" else embedding.mu
-    field = svgd.field(
-        embedding.z,
-        anchor,
-        kernel=config.kernel,
-        kappa_repel=config.kappa_repel,
-        kappa_align=config.kappa_align,
-        variant=config.svgd_variant,
-    )
+    with torch.set_grad_enabled(config.svgd_variant == "paper"):  # transport goes along the field, not through it
+        field = svgd.field(
+            embedding.z,
+            anchor,
+            kernel=config.kernel,
+            kappa_repel=config.kappa_repel,
+            kappa_align=config.kappa_align,
+            variant=config.svgd_variant,
+        )
     if config.svgd_variant == "paper":
         return svgd.norm_loss(field)
     return svgd.transport_loss(embedding.z, field)

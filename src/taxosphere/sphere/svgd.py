@@ -52,13 +52,13 @@ def field(
     k, along_i, along_j = _kernel(cosine, kernel, kappa_repel)
     # Whatever is parallel to z_i drops out of the projection below. Of the ambient gradient a z_i + b z_j that leaves
     # b z_j; of its tangent part at z_j, a (z_i − ⟨z_i,z_j⟩ z_j), it leaves −a ⟨z_i,z_j⟩ z_j.
-    gradient = along_j if variant == "paper" else -along_i * cosine
+    away = -along_j if variant == "paper" else along_i * cosine
     score = kappa_align * mu
     if kernel == "vmf+score":
         score = score + _structural_score(z, POLE_CLIP[variant] if pole_clip is None else pole_clip)
     phi = k @ score
     if kappa_repel > 0:
-        phi = phi + gradient @ z
+        phi = phi - away @ z
     return project_tangent(z, phi / z.shape[-2])
 
 
@@ -81,8 +81,9 @@ def _structural_score(z: Tensor, clip: float) -> Tensor:
 def _kernel(cosine: Tensor, kernel: Kernel, kappa: float) -> tuple[Tensor, Tensor, Tensor]:
     """k(z_j, z_i), and the coefficients a, b of its ambient gradient ∇_{z_j} k = a z_i + b z_j."""
     if kernel in ("vmf", "vmf+score"):
-        k = torch.exp(kappa * (cosine - 1))  # on the sphere the largest exponent is κ, particle i with itself
-        return k, kappa * k, torch.zeros_like(k)
+        # On the sphere the largest exponent is κ, particle i with itself. In place: n × n numbers are slow to allocate.
+        k = torch.sub(cosine, 1).mul_(kappa).exp_()
+        return k, kappa * k, k.new_zeros(()).expand_as(k)
     square = (2 - 2 * cosine).clamp_min(0)  # ‖z_j − z_i‖²
     if kernel == "rbf":
         width = _median_bandwidth(square.detach())
