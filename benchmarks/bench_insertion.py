@@ -97,7 +97,8 @@ def ours(asked: Questions, encoder: TextEncoder, random_state: int) -> Scorer:
         for parent in np.unique(edges[:, 0]):
             rows = np.flatnonzero(edges[:, 0] == parent)
             children, p = insertion.probabilities(seed, vectors, int(parent), queries[number], own[number])
-            below[rows] = p[np.searchsorted(children, edges[rows, 1], sorter=np.argsort(children))]
+            order = np.argsort(children)
+            below[rows] = p[order[np.searchsorted(children[order], edges[rows, 1])]]
         return probability[edges[:, 0]] * below
 
     return score

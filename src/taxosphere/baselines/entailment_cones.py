@@ -24,6 +24,7 @@ _EDGE = 1e-5  # cosines and radii keep this far from ±1
 
 
 class EntailmentConesSettings(Settings):
+    learning_rate: float = Field(3e-4, gt=0)
     dim: int = Field(384, ge=2)
     hidden: int = Field(0, ge=0)
     space: Literal["hyperbolic", "euclidean"] = "hyperbolic"

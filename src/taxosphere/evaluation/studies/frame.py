@@ -68,7 +68,7 @@ class Study:
                 variant.label,
                 (*variant.base, *variant.settings),
                 variant.removed,
-                self.probe,
+                probe=self.probe,
             )
             for number in range(runs)
             for dataset in datasets
