@@ -90,3 +90,18 @@ def test_the_paper_preset_is_the_paper(kinds: split.Split) -> None:
         0.1,
         0,
     )
+
+
+def test_several_heads_answer_with_their_mean(kinds: split.Split) -> None:
+    settings = FAST | {"orbit.gate": "off"}
+    three = Cosine(settings | {"heads": "3"}).fit(kinds.seed, encoder=WordEncoder(), random_state=0)
+    points = three.sphere()
+    np.testing.assert_allclose(np.linalg.norm(points, axis=1), 1, atol=1e-5)
+    first = Cosine(settings).fit(kinds.seed, encoder=WordEncoder(), random_state=0)
+    dim = first.sphere().shape[1]
+    np.testing.assert_allclose(points[:, :dim] * np.sqrt(3), first.sphere(), atol=1e-6)
+    parts = points.reshape(len(points), 3, dim) * np.sqrt(3)
+    assert not np.allclose(parts[:, 0], parts[:, 1])
+    np.testing.assert_allclose(points @ points.T, np.einsum("ihd,jhd->ij", parts, parts) / 3, atol=1e-5)
+    with pytest.raises(InputError, match="heads must be"):
+        Cosine({"heads": "none"})

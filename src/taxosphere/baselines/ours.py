@@ -5,6 +5,7 @@ No ranker reads it, so this is what the paper's own ablations vary.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -19,6 +20,7 @@ from taxosphere.model.checkpoint import Epoch
 from taxosphere.model.config import PolarisConfig
 from taxosphere.model.network import SphereNetwork
 from taxosphere.model.selection import fit_head
+from taxosphere.model.training import train_head
 from taxosphere.orbit import gate, selection
 from taxosphere.taxonomy import Concept, Taxonomy
 
@@ -55,9 +57,21 @@ class Configured:
 
 
 class Cosine(Configured):
-    """The hybrid gate orders accepted candidates before the others and loses none; the losses teach the cosine."""
+    """The hybrid gate orders accepted candidates before the others and loses none; the losses teach the cosine.
+
+    ``heads`` of them, by default one, are trained from different starts and their cosines averaged: heads on a small
+    seed differ a lot from one start to the next.
+    """
 
     changes: ClassVar[tuple[str, ...]] = ("loss.logit=cosine",)
+
+    def __init__(self, settings: Mapping[str, Any] | None = None) -> None:
+        wanted = dict(settings or {})
+        heads = str(wanted.pop("heads", 1))
+        if not heads.isdigit() or int(heads) < 1:
+            raise InputError(f"heads must be a number above 0, not '{heads}'")
+        self._heads = int(heads)
+        super().__init__(wanted)
 
     def fit(self, seed: Taxonomy, *, encoder: TextEncoder, random_state: int) -> Self:
         """Find epochs and γ with some leaves of the seed hidden, then train that long on all of it."""
@@ -69,12 +83,15 @@ class Cosine(Configured):
         self.history = curves(head.history)
         self.gamma = selection.gamma(head, seed, config.orbit)
         self._mode, self._thresholds = config.orbit.gate, gate.thresholds(gate.delta(seed), self.gamma)
-        self._encoder, self._network, self._points = encoder, head.network, _points(head.network, vectors)
+        others = range(random_state + 1, random_state + self._heads)
+        more = [train_head(vectors, seed, config, random_state=n, epochs=head.epochs).network for n in others]
+        self._encoder, self._networks = encoder, (head.network, *more)
+        self._points = _points(self._networks, vectors)
         return self
 
     def score(self, queries: Sequence[Concept]) -> NDArray[np.float32]:
         vectors = torch.from_numpy(self._encoder.encode([query.text for query in queries]))
-        cosine = (_points(self._network, vectors) @ self._points.T).numpy()
+        cosine = (_points(self._networks, vectors) @ self._points.T).numpy()
         return np.asarray(gate.scores(cosine, self._thresholds, self._mode), np.float32)
 
     def sphere(self) -> NDArray[np.float32]:
@@ -88,9 +105,11 @@ class Paper(Cosine):
     preset: ClassVar[str] = "paper"
 
 
-def _points(network: SphereNetwork, vectors: Tensor) -> Tensor:
+def _points(networks: Sequence[SphereNetwork], vectors: Tensor) -> Tensor:
+    """Side by side and scaled, points of several spheres are one of a larger sphere; its cosine is their mean."""
     with torch.no_grad():
-        return network.points(network.lift(vectors))
+        points = [network.points(network.lift(vectors)) for network in networks]
+    return torch.cat(points, dim=1) / math.sqrt(len(points))
 
 
 def curves(history: Sequence[Epoch]) -> dict[str, list[float]]:

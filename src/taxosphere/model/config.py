@@ -106,7 +106,7 @@ class TrainingConfig(Section):
     cousins: Share = 0.0
     uncles: Share = 0.25
     learning_rate: PositiveFloat = 1e-2
-    encoder_learning_rate: PositiveFloat = 3e-5
+    encoder_learning_rate: PositiveFloat = 9e-5
     fine_tune: bool = False
     # Fine-tuning begins from a trained head, so a few epochs and small steps of the head are enough.
     encoder_epochs: PositiveInt = 3
