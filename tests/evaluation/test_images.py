@@ -32,18 +32,20 @@ def task(dim: int = 24, labels: int = 5, each: int = 24) -> tuple[Labelled, np.n
     return Labelled(vectors[kept], label[kept], texts), vectors[held], label[held]
 
 
+def _quick(name: str) -> images.PictureMethod:
+    method = images.create(name)
+    if isinstance(method, images.OnPictures):
+        return images.OnPictures(type(method.system), images.PICTURE_SETTINGS.get(name, {}) | QUICK)
+    return method
+
+
 @pytest.mark.parametrize("name", [name for name in images.METHODS if name != "clip-zero-shot"])
 def test_every_method_learns_to_name_pictures(name: str) -> None:
     known, vectors, label = task()
-    method = images.create(name)
-    if isinstance(method, images.OnPictures):
-        method = images.OnPictures(type(method.system), QUICK)
+    method, again = _quick(name), _quick(name)
     scores = method.fit(known, random_state=0).score(vectors)
     assert scores.shape == (len(label), 5)
     assert (scores.argmax(1) == label).mean() > 0.6  # by chance 0.2
-    again = (
-        images.OnPictures(type(method.system), QUICK) if isinstance(method, images.OnPictures) else images.create(name)
-    )
     np.testing.assert_array_equal(again.fit(known, random_state=0).score(vectors), scores)
     one = method.score(vectors[:1])
     np.testing.assert_allclose(one, scores[:1], atol=1e-4)
