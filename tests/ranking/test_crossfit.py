@@ -44,7 +44,6 @@ def test_queries_asked_again_miss_all_their_parents_or_none(monkeypatch: pytest.
 
     monkeypatch.setattr(crossfit, "shortlist", watched)
     found = joined(list(asked_again(fold, FAMILIES, BY_HAND, 100, np.random.default_rng(3))))
-    assert found is not None
     left = set(contexts[0].ids)
     assert set(KINDS) - left
     for example, gone in zip(found.example, found.gone, strict=True):
@@ -54,17 +53,21 @@ def test_queries_asked_again_miss_all_their_parents_or_none(monkeypatch: pytest.
     assert contexts[0].parents(moved) == ("thing",)
 
 
-def test_nothing_is_learned_where_all_or_none_lost_their_parents() -> None:
-    table = np.zeros((2, 3, 1), np.float32)
-    for gone in ([True, True], [False, False]):
-        assert joined([Again(table, np.arange(2), np.array(gone))]) is None
-    assert joined([]) is None
+def test_lists_of_two_lengths_are_joined_at_the_shorter() -> None:
+    lists = [
+        Again(np.full((2, width, 1), width, np.float32), np.arange(2), np.array([True, False])) for width in (5, 3)
+    ]
+    found = joined(lists)
+    assert found.table.shape == (4, 3, 1)
+    assert found.example.tolist() == [0, 1, 0, 1]
+    assert found.gone.tolist() == [True, False, True, False]
 
 
-def test_a_seed_with_one_parent_has_no_lists_without_it() -> None:
+def test_who_loses_the_only_parent_misses_it() -> None:
     leaves = [Concept(f"l{i}", f"leaf {i}") for i in range(30)]
     seed = Taxonomy.from_concepts([Concept("root", "plant"), *leaves], [("root", leaf.id) for leaf in leaves])
     found = examples(seed, _refit(seed), CONFIG, random_state=0, progress=None)
     assert found is not None
-    assert found.again is None
     assert found.labels.any(1).all()
+    assert found.again is not None
+    assert found.again.gone.all()

@@ -44,6 +44,11 @@ def none_signals(scores: Floats, table: Floats) -> NDArray[np.float32]:
     return np.concatenate([best, entropy, leader, table.max(1)], axis=1).astype(np.float32)
 
 
+def signal_count(features: int) -> int:
+    """How many none-signals a list with this many features has."""
+    return TOP + 1 + 2 * features
+
+
 def reliability(probability: Floats, right: NDArray[np.bool_], bins: int = 10) -> list[tuple[float, float, int]]:
     """(mean probability, share right, how many) in bins of equal width that hold any."""
     place = np.minimum((probability * bins).astype(int), bins - 1)

@@ -118,7 +118,7 @@ def examples(
         np.concatenate([label[:, :width] for label in labels]),
         np.concatenate(golds),
         guess.fit([part for parts in samples for part in parts]),
-        joined(again),
+        joined(again) if again else None,
     )
 
 
@@ -146,9 +146,7 @@ def asked_again(
         yield Again(shortlist(reduced, asking, families, first).features, before + some[block], gone[block])
 
 
-def joined(parts: Sequence[Again]) -> Again | None:
-    if not any(part.gone.any() for part in parts) or all(part.gone.all() for part in parts):
-        return None
+def joined(parts: Sequence[Again]) -> Again:
     width = min(part.table.shape[1] for part in parts)
     return Again(
         np.concatenate([part.table[:, :width] for part in parts]),

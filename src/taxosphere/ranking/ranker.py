@@ -14,7 +14,7 @@ from taxosphere.model.network import SphereNetwork
 from taxosphere.orbit import gate
 from taxosphere.ranking import calibration, prior, scorer
 from taxosphere.ranking.context import Context
-from taxosphere.ranking.crossfit import Again, Examples, Progress, examples, queries_of
+from taxosphere.ranking.crossfit import Again, Examples, Progress, examples, joined, queries_of
 from taxosphere.ranking.guess import BY_HAND, Guess
 from taxosphere.ranking.logistic import Logistic
 from taxosphere.ranking.scorer import Scorer
@@ -28,6 +28,7 @@ Floats = NDArray[np.float32]
 FEWEST = 20  # examples below which the ranker is not trained on the seed at all
 KEPT = 10  # places of the held-out lists that are remembered
 _GROUPS = 3  # of examples, each scored by nets trained on the others
+_RIDGE = 0.1  # on the weights of the question whether any candidate is right
 
 
 @dataclass(frozen=True)
@@ -233,13 +234,14 @@ def _calibrate(
     """Score every example by a net that has not seen it, with and without its true parents."""
     group = np.random.default_rng([random_state, 2]).permutation(len(found)) % _GROUPS
     listed = found.labels.any(1)
-    again = found.again or _struck_off(found)
+    again = _without_parents(found)
     _, asked_again = derived(found.names, again.table)
     own = np.zeros(found.labels.shape, np.float32)
-    here: list[Floats] = [np.zeros(0, np.float32)] * len(found)
-    second: list[Floats] = [np.zeros(0, np.float32)] * len(again.gone)
+    here = np.zeros((len(found), calibration.signal_count(len(names))), np.float32)
+    second = np.zeros((len(again.gone), here.shape[1]), np.float32)
+    second_group = group[again.example]
     for number in range(_GROUPS):
-        train, test = (group != number) & listed, np.flatnonzero(group == number)
+        train, test = (group != number) & listed, group == number
         part = scorer.train(
             table[train],
             found.labels[train],
@@ -249,33 +251,37 @@ def _calibrate(
             prior=prior.aligned(known, names),
         )
         own[test] = part.scores(table[test])
-        for rows, lists, into in (
-            (test, table, here),
-            (np.flatnonzero(group[again.example] == number), asked_again, second),
-        ):
-            signals = calibration.none_signals(part.scores(lists[rows]), part.standardise(lists[rows]).numpy())
-            for row, values in zip(rows, signals, strict=True):
-                into[row] = values
-    none = Logistic.fit(np.stack(second), again.gone, ridge=0.02, share=settings.none_share)
+        here[test] = calibration.none_signals(own[test], part.standardise(table[test]).numpy())
+        lists = asked_again[second_group == number]
+        second[second_group == number] = calibration.none_signals(part.scores(lists), part.standardise(lists).numpy())
+
+    def answer(rows: NDArray[np.bool_]) -> Logistic:
+        return Logistic.fit(second[rows], again.gone[rows], ridge=_RIDGE, share=settings.none_share)
+
+    nobody, nobody_again = np.zeros(len(here)), np.zeros(len(second))
+    for number in range(_GROUPS):
+        others = answer(second_group != number)
+        nobody[group == number] = others.probability(here[group == number])
+        nobody_again[second_group == number] = others.probability(second[second_group == number])
     heat = calibration.temperature(own, found.labels)
-    nobody = none.probability(np.stack(here))
-    held = _held_out(own, found.labels, found.golds, heat, nobody, none.probability(np.stack(second)), again.gone)
-    return held, heat, none
+    held = _held_out(own, found.labels, found.golds, heat, nobody, nobody_again, again.gone)
+    return held, heat, answer(np.ones(len(second), bool))
 
 
-def _struck_off(found: Examples) -> Again:
-    """The lists as they are, and once more with the true parents struck off: easier to notice than when the seed never
-    had them, but there where no such seed was asked."""
+def _without_parents(found: Examples) -> Again:
+    """The lists as they are and with the true parents struck off, and those of seeds that lacked them.
+
+    A parent struck off leaves its evidence among its siblings, one the seed never had does not: what is learned from
+    either kind alone misses much of the other.
+    """
     kept = ~found.labels
     width = int(kept.sum(1).min())
     shorter = np.argsort(~kept, axis=1, kind="stable")[:, :width]
     struck = np.take_along_axis(found.table, shorter[:, :, None], 1)
     everyone = np.arange(len(found))
-    return Again(
-        np.concatenate([found.table[:, :width], struck]),
-        np.concatenate([everyone, everyone]),
-        np.repeat([False, True], len(found)),
-    )
+    there = np.zeros(len(found), bool)
+    parts = [Again(found.table, everyone, there), Again(struck, everyone, ~there)]
+    return joined(parts if found.again is None else [*parts, found.again])
 
 
 def _held_out(
