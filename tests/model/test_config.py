@@ -44,7 +44,7 @@ def test_overrides_take_toml_values_and_bare_words() -> None:
     ("assignment", "message"),
     [
         ("loss.welsh_c=0.4", r"no setting 'loss\.welsh_c'; did you mean 'loss\.welsch_c'\?"),
-        ("zzz=1", "no setting 'zzz'; known here: encoder, images"),
+        ("zzz=1", "no setting 'zzz'; known here: encoder, network"),
         ("loss.zzz=1", r"no setting 'loss\.zzz'; known here: loss\.listwise"),
         ("loss.welsch_c=much", r"setting 'loss\.welsch_c': .*valid number.*'much'"),
         ("loss.welsch_c=-1", r"setting 'loss\.welsch_c': .*greater than 0"),
