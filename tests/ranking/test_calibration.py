@@ -34,6 +34,24 @@ def test_lists_without_an_answer_do_not_move_the_temperature() -> None:
     assert calibration.temperature(scores, np.zeros_like(labels)) == 1.0
 
 
+def test_the_first_place_is_right_as_often_as_it_says() -> None:
+    """Every query has two true parents, both drawn from the list; one in ten has lost them."""
+    rng = np.random.default_rng(0)
+    scores = rng.normal(size=(5000, 8)) * 3
+    chance = calibration.softmax(scores, 1.5)
+    drawn = [(chance.cumsum(1) < rng.random((5000, 1))).sum(1).clip(max=7) for _ in range(2)]
+    labels = (np.arange(8) == drawn[0][:, None]) | (np.arange(8) == drawn[1][:, None])
+    labels[:500] = False
+    none = np.full(5000, 0.1)
+    heat = calibration.first_place_temperature(scores, labels, none)
+    sure = calibration.softmax(scores, heat).max(1) * 0.9
+    right = labels[np.arange(5000), scores.argmax(1)]
+    assert abs(sure.mean() - right.mean()) < 0.02
+    modest = calibration.softmax(scores, calibration.temperature(scores, labels)).max(1) * 0.9
+    assert modest.mean() < right.mean() - 0.05
+    assert calibration.first_place_temperature(scores[:0], labels[:0], none[:0]) == 1.0
+
+
 def test_none_signals_by_hand() -> None:
     scores = log_softmax(np.array([[0.0, 2.0, 1.0, -1.0]]), axis=1)
     table = np.arange(8.0).reshape(1, 4, 2)

@@ -31,6 +31,23 @@ def temperature(scores: Floats, labels: NDArray[np.bool_]) -> float:
     return float(np.exp(minimize_scalar(loss, bounds=(-2.5, 2.5), method="bounded").x))
 
 
+def first_place_temperature(scores: Floats, labels: NDArray[np.bool_], none: Floats) -> float:
+    """The temperature with which the first place is a true parent as often as it says.
+
+    True parents of one query share the probability of its list, so what makes the list most probable leaves the first
+    place too modest where concepts have several.
+    """
+    if len(scores) == 0:
+        return 1.0
+    right = np.take_along_axis(labels, scores.argmax(1)[:, None], 1)[:, 0]
+
+    def loss(log_temperature: float) -> float:
+        sure = softmax(scores, float(np.exp(log_temperature))).max(1) * (1 - none)
+        return float(-np.log(np.clip(np.where(right, sure, 1 - sure), 1e-12, 1)).mean())
+
+    return float(np.exp(minimize_scalar(loss, bounds=(-2.5, 2.5), method="bounded").x))
+
+
 def none_signals(scores: Floats, table: Floats) -> NDArray[np.float32]:
     """What tells a list without the true parent: weak best scores, a flat top, weak features of the best candidates.
 

@@ -263,7 +263,7 @@ def _calibrate(
         others = answer(second_group != number)
         nobody[group == number] = others.probability(here[group == number])
         nobody_again[second_group == number] = others.probability(second[second_group == number])
-    heat = calibration.temperature(own, found.labels)
+    heat = calibration.first_place_temperature(own, found.labels, nobody)
     held = _held_out(own, found.labels, found.golds, heat, nobody, nobody_again, again.gone)
     return held, heat, answer(np.ones(len(second), bool))
 
