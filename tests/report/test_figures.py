@@ -33,8 +33,8 @@ def test_lines_go_through_their_points_in_order() -> None:
 
 
 def test_a_single_point_and_nothing_at_all_can_be_drawn() -> None:
-    parse(figures.lines({"one": [(1, 1.0)]}, "t"))
-    parse(figures.bars([], "t"))
+    assert parse(figures.lines({"one": [(1, 1.0)]}, "t")).tag.endswith("svg")
+    assert parse(figures.bars([], "t")).tag.endswith("svg")
 
 
 def test_histogram_outlines_shares() -> None:

@@ -59,12 +59,14 @@ def fit(
         for problem in dropped:
             output.say(f"dropped {problem.where}: {problem.text}")
     settings = PolarisConfig.read(config) if config is not None else presets.preset(preset, read)
-    changes = [*set_]
-    changes += [f'encoder.name="{encoder}"'] if encoder is not None else []
-    changes += [f'images.encoder="{image_encoder}"'] if image_encoder is not None else []
-    changes += ["images.broken=skip"] if skip_broken else []
-    changes += ["training.fine_tune=true"] if fine_tune else []
-    changes += [f"seed={seed}"] if seed is not None else []
+    flags: dict[str, str | int | None] = {
+        "encoder.name": encoder and f'"{encoder}"',  # a folder may be called 2024
+        "images.encoder": image_encoder and f'"{image_encoder}"',
+        "images.broken": "skip" if skip_broken else None,
+        "training.fine_tune": "true" if fine_tune else None,
+        "seed": seed,
+    }
+    changes = [*set_, *(f"{key}={value}" for key, value in flags.items() if value is not None)]
     settings = settings.with_overrides(changes)
 
     if resume and artifact.holds(model, settings.model_dump(mode="json"), read):
