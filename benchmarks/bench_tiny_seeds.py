@@ -13,8 +13,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+import page
 
-from taxosphere import Polaris, Taxonomy, atomic
+from taxosphere import Polaris, Taxonomy
 from taxosphere.encoders import text
 from taxosphere.evaluation import metrics
 from taxosphere.methods import get
@@ -78,17 +79,9 @@ def main() -> None:
     options = parser.parse_args()
     lines = table(options.folders, options.runs)
     if options.out is not None:
-        names = " ".join(f"$TAXOSPHERE_DATA/{Path(folder).name}" for folder in options.folders)
-        head = [
-            "# Very small seeds, with and without the prior",
-            "",
-            f"`python benchmarks/bench_tiny_seeds.py {names} --runs {options.runs} --out {options.out}`",
-            "",
-            f"Means of {options.runs} random parts of each seed, up to {ASKED} queries each, frozen MiniLM.",
-            "",
-        ]
-        with atomic.file(options.out) as temporary:
-            temporary.write_text("\n".join([*head, *lines, ""]), encoding="utf-8")
+        note = f"Means of {options.runs} random parts of each seed, up to {ASKED} queries each, frozen MiniLM."
+        title = "Very small seeds, with and without the prior"
+        page.write(options.out, title, Path(__file__).name, options.folders, options.runs, [note], lines)
 
 
 if __name__ == "__main__":

@@ -125,14 +125,15 @@ def examples(
 def asked_again(
     fold: Fold, families: Sequence[str], first: Guess, before: int, rng: np.random.Generator
 ) -> Iterator[Again]:
-    """Take the true parents of half of the queries out of the fold's seed and ask who misses one.
+    """Take half of the queries' parents out of the fold's seed and ask who misses one.
 
     Children of what is taken out move up to its own parents, as if it had never been there. Queries that lost nothing
-    are asked of the same seed, so that only the missing parent tells the two apart. ``before`` examples came earlier.
+    are asked of the same seed. Parents are drawn, not queries: the parents of drawn queries would be those of large
+    families, and the size of the family would seem to tell the two kinds apart. ``before`` examples came earlier.
     """
     gold, size = fold.part.gold, len(fold.part.seed)
     some = rng.permutation(len(gold))[:_ASKED_AGAIN]
-    lost = np.unique(np.concatenate([np.zeros(0, np.int64), *(gold[i] for i in some[::2])]))
+    lost = np.sort(rng.permutation(np.unique(np.concatenate([gold[i] for i in some])))[::2])
     if len(lost) > size // 2:  # a seed of few parents: what is left would be another taxonomy
         return
     kept = np.delete(np.arange(size), lost)
@@ -161,13 +162,13 @@ def folds(
     settings = config.ranking
     rng = np.random.default_rng([random_state, 1])
     leaves = rng.permutation(np.flatnonzero((seed.child_csr.counts == 0) & (seed.parent_csr.counts > 0)))
+    leaves = leaves[: settings.examples]  # a leaf that is not asked stays: new concepts, too, meet a seed that is whole
     count = min(settings.folds, len(leaves))
     for number in range(count):
         if progress is not None:
             progress(number, count, f"hiding fold {number + 1} of {count} for the ranker")
         fold = np.sort(leaves[number::count])
-        asked = np.sort(rng.permutation(fold)[: -(-settings.examples // count)])
-        part = hide(seed, fold, asked)
+        part = hide(seed, fold)
         if not part.queries:
             continue
         kept = np.delete(np.arange(len(seed)), fold)

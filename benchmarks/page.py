@@ -1,0 +1,17 @@
+"""A page of results: what was run, and its table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from taxosphere import atomic
+
+
+def write(
+    out: Path, title: str, script: str, folders: Sequence[str], runs: int, notes: Sequence[str], table: Sequence[str]
+) -> None:
+    names = " ".join(f"$TAXOSPHERE_DATA/{Path(folder).name}" for folder in folders)
+    command = f"`python benchmarks/{script} {names} --runs {runs} --out {out}`"
+    with atomic.file(out) as temporary:
+        temporary.write_text("\n".join([f"# {title}", "", command, "", *notes, "", *table, ""]), encoding="utf-8")
