@@ -57,9 +57,27 @@ def test_modes_of_the_gate() -> None:
     assert order == [1, 2, 0]  # accepted ones by cosine, then the rejected one
 
 
-def test_gamma_is_the_one_that_lets_the_gold_parent_through() -> None:
-    # The gold parent (Δr = 0.5, cosine 0.6) is beaten by a leaf (Δr = 0, cosine 0.7) until the gate opens for it:
-    # 1 − γ/4 < 0.6 needs γ > 1.6, and the first such value of the grid is 2.
-    cosine, delta = np.array([[0.6, 0.7]]), np.array([0.5, 0.0])
-    assert gate.choose_gamma(cosine, delta, [np.array([0])], "hybrid") == 2.0
-    assert gate.choose_gamma(cosine, delta, [np.array([0])], "hard") == 2.0
+# The gold parent (Δr = 0.5, cosine 0.6) is beaten by a leaf (Δr = 0, cosine 0.7) until the gate opens for it:
+# 1 − γ/4 < 0.6 needs γ > 1.6, and the first such value of the grid is 2. A small concept (Δr = 0.1, cosine 0.9) comes
+# in between once 1 − γ/100 < 0.9: from 16 on.
+_DELTA = np.array([0.5, 0.0, 0.1])
+_RIVAL, _NO_RIVAL = [0.6, 0.7, 0.9], [0.6, 0.7, 0.1]
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "hard"])
+def test_gamma_is_the_mildest_of_equals(mode: gate.Mode) -> None:
+    gold = [np.array([0])]
+    assert gate.choose_gamma(np.array([_RIVAL]), _DELTA, gold, mode) == 8.0
+    assert gate.choose_gamma(np.array([_NO_RIVAL]), _DELTA, gold, mode) == gate.GAMMAS[-1]
+
+
+@pytest.mark.parametrize(("rivals", "chosen"), [(0, 128.0), (1, 128.0), (2, 8.0), (12, 8.0)])
+def test_one_query_of_twelve_does_not_make_the_gate_stricter(rivals: int, chosen: float) -> None:
+    # With r of 12 ranks at 1/2 instead of 1, the mean falls by r/24 and the standard error of that is
+    # 1/2 √(r/12 (1 − r/12) / 11): 1/24 for r = 1, 0.056 < 2/24 for r = 2.
+    cosine = np.array([_RIVAL] * rivals + [_NO_RIVAL] * (12 - rivals))
+    assert gate.choose_gamma(cosine, _DELTA, [np.array([0])] * 12, "hybrid") == chosen
+
+
+def test_without_hidden_queries_the_gate_is_mild() -> None:
+    assert gate.choose_gamma(np.zeros((0, 3)), _DELTA, [], "hybrid") == gate.GAMMAS[-1]

@@ -11,11 +11,11 @@ from taxosphere.taxonomy import Taxonomy
 
 
 def gamma(head: SelectedHead, seed: Taxonomy, config: OrbitConfig) -> float:
-    """γ as set, or the best one for the trial's hidden leaves; the smallest when the seed could spare none."""
+    """γ as set, or chosen on the trial's hidden leaves; the mildest when the seed could spare none."""
     if config.gamma is not None:
         return config.gamma
     if head.trial is None or head.split is None:
-        return gate.GAMMAS[0]
+        return gate.GAMMAS[-1]
     kept = torch.tensor([seed.position(id) for id in head.split.seed.ids])
     asked = torch.tensor([seed.position(query.id) for query in head.split.queries])
     with torch.no_grad():
