@@ -7,8 +7,9 @@ import pytest
 from scipy import linalg
 
 from taxosphere.errors import InputError
-from taxosphere.model import towers
-from taxosphere.model.towers import Directions, TextHead, Towers, hold_out, unit
+from taxosphere.model import directions, towers
+from taxosphere.model.directions import Directions, label_means, unit
+from taxosphere.model.towers import TextHead, Towers, hold_out
 
 
 def clusters(labels: int = 6, each: int = 15, dim: int = 20, noise: float = 0.6, seed: int = 0):  # type: ignore[no-untyped-def]
@@ -37,7 +38,7 @@ def test_the_shrunk_scatter_within_labels_becomes_even() -> None:
     found = Directions.fit(vectors, label, 6)
     rows = found.centred(vectors).astype(np.float64)
     scatter = sum(np.cov(rows[label == i].T, bias=True) for i in range(6)) / 6
-    shrunk = (1 - towers.SHRINK) * scatter + towers.SHRINK * np.trace(scatter) / 20 * np.eye(20)
+    shrunk = (1 - directions.SHRINK) * scatter + directions.SHRINK * np.trace(scatter) / 20 * np.eye(20)
     np.testing.assert_allclose(found.even @ shrunk @ found.even, np.eye(20), atol=1e-3)
     np.testing.assert_allclose(np.linalg.norm(found(vectors), axis=1), 1, atol=1e-5)
 
@@ -61,9 +62,10 @@ def test_anchors_go_from_apart_to_alike_with_the_floor() -> None:
 
 
 def test_votes_solve_the_kernel_regression() -> None:
-    vectors, label, _ = clusters()
-    directions, landmarks, votes, _ = towers._solve(vectors, label, 6, 0)
-    points = directions.points(vectors).astype(np.float64)
+    vectors, label, texts = clusters()
+    solved = towers._solve(vectors, label, texts, False, 0)
+    landmarks, votes = solved.landmarks, solved.votes
+    points = solved.directions.points(vectors).astype(np.float64)
     kernel = np.exp(towers.KAPPA * (points @ points.T - 1))
     wanted = np.eye(6)[label] - 1 / 6
     expected = linalg.inv(kernel + towers.RIDGE * np.eye(len(points))) @ wanted
@@ -84,7 +86,7 @@ def test_new_pictures_find_their_label() -> None:
     vectors, label, texts = clusters(each=30, noise=0.9)
     kept, held = hold_out(label, 0.3, 1)
     right = Towers.fit(vectors[kept], label[kept], texts).score(vectors[held]).argmax(1) == label[held]
-    nearest = (unit(vectors[held]) @ unit(towers.label_means(vectors[kept], label[kept], 6)).T).argmax(1) == label[held]
+    nearest = (unit(vectors[held]) @ unit(label_means(vectors[kept], label[kept], 6)).T).argmax(1) == label[held]
     assert right.mean() > 0.85
     assert right.sum() >= nearest.sum()
 
