@@ -17,7 +17,7 @@ Longs = NDArray[np.int64]
 
 SHRINK = 0.4  # of the scatter within labels towards its mean variance
 _TINY = 1e-12
-_ERRORS = 2.0  # standard errors by which texts must beat chance
+_ERRORS = 2.5  # standard errors by which texts must beat chance
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Directions:
 
 
 def speak(texts: Floats, means: Floats) -> bool:
-    """Do directions of texts find the mean direction of the same row, by two standard errors more than chance would?
+    """Do directions of texts find the mean direction of the same row, clearly more often than chance would?
 
     Rows without pictures (zero) are passed over. Nothing of what is judged was learned from the pairs.
     """

@@ -105,12 +105,13 @@ class Towers:
         inner, outer = hold_out(label, _VALIDATION, random_state)
         if shared and not len(outer):
             inner, outer = hold_out(label, _ONE_OF_TWO, random_state)
-        if len(outer):
-            trial = _solve(vectors[inner], label[inner], texts, shared, random_state)
-            mix = _choose(trial, vectors[outer], label[outer], texts, places)
         solved = _solve(vectors, label, texts, shared, random_state)
         landmarks, votes = solved.landmarks, solved.votes
-        if solved.heard and not len(outer):  # nothing says how far separate heads can be trusted
+        if len(outer):
+            trial = _solve(vectors[inner], label[inner], texts, shared, random_state)
+            trial = trial._replace(heard=trial.heard and solved.heard)
+            mix = _choose(trial, vectors[outer], label[outer], texts, places)
+        elif solved.heard:  # nothing says how far separate heads can be trusted
             landmarks, votes, mix = landmarks[:0], votes[:0], mix._replace(spoken=UNTRIED)
         head = TextHead.fit(texts, mix.floor)
         spoken = Spoken(solved.spoken, solved.spoken(texts), mix.spoken) if solved.spoken else None

@@ -68,6 +68,14 @@ class Pictured:
         return self.spoken is not None and speak(self.spoken, self.means)
 
     @cached_property
+    def looks(self) -> Floats:
+        """`means`, with the text's direction for leaves without pictures where texts are `heard`."""
+        if self.spoken is None or not self.heard:
+            return self.means
+        bare = ~self.shown & (self.taxonomy.child_csr.counts == 0)
+        return np.where(bare[:, None], self.spoken, self.means).astype(np.float32)
+
+    @cached_property
     def shown(self) -> NDArray[np.bool_]:
         return np.asarray(self.means.any(1))
 
@@ -87,8 +95,9 @@ class Pictured:
 def signs(pictured: Pictured, asked: Floats) -> dict[str, Floats]:
     """What speaks for every candidate (queries, candidates); ``asked`` are directions."""
     context = pictured.context
-    similar = np.where(pictured.shown, asked @ pictured.means.T, -np.inf).astype(np.float32)
-    cast = votes(similar, min(10, int(pictured.shown.sum())), _SHARPNESS)
+    seen = pictured.looks.any(1)
+    similar = np.where(seen, asked @ pictured.looks.T, -np.inf).astype(np.float32)
+    cast = votes(similar, min(10, int(seen.sum())), _SHARPNESS)
     to_parents = _dense(cast @ context.parents)
     below = _dense(cast @ context.above) + _dense(cast)
     centre = asked @ pictured.below.T
@@ -96,7 +105,7 @@ def signs(pictured: Pictured, asked: Floats) -> dict[str, Floats]:
     centre[:, empty] = _up(pictured, centre)[:, empty]
     child = best_child(context, np.maximum(similar, _LOWEST))
     found = {
-        "sphere": np.where(pictured.shown, similar, centre),
+        "sphere": np.where(seen, similar, centre),
         "encoder, children": centre,
         "votes, sphere": to_parents,
         "votes one up, sphere": _dense(cast @ context.parents @ context.grandparents),
