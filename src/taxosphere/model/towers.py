@@ -34,7 +34,7 @@ MOST_LANDMARKS = 10_000  # pictures in the regression; its time grows with their
 FLOORS = (0.03, 0.1, 0.3)  # of the text whitening, in mean variances
 SHARES = (0.0, 0.3, 1.0)  # of the place in the tree beside the text
 WEIGHTS = (0.5, 1.0, 2.0)  # of the direction beside the regression
-SPOKEN = (0.0, 0.5, 1.0, 2.0, 4.0)  # of the text's direction beside the regression, where the space is shared
+SPOKEN = (1.0, 2.0, 0.5, 4.0, 0.0)  # of the text's direction, where the space is shared; of equals the first
 UNTRIED = 2.0  # of the text's direction beside the pictures', where no picture can be set aside to choose
 _VALIDATION = 0.2
 _ONE_OF_TWO = 0.5
@@ -108,6 +108,7 @@ class Towers:
         solved = _solve(vectors, label, texts, shared, random_state)
         landmarks, votes = solved.landmarks, solved.votes
         if len(outer):
+            inner = strip(label, inner, len(texts), random_state) if solved.heard else inner
             trial = _solve(vectors[inner], label[inner], texts, shared, random_state)
             trial = trial._replace(heard=trial.heard and solved.heard)
             mix = _choose(trial, vectors[outer], label[outer], texts, places)
@@ -167,6 +168,14 @@ class Towers:
             spoken = Spoken(directions.around(a["spoken_centre"]), a["spoken_labels"], float(a["spoken_weight"][0]))
         rest = (a["landmarks"], a["votes"], a["anchors"], a["means"], float(a["weight"][0]))
         return cls(directions, text, *rest, spoken)
+
+
+def strip(label: Longs, rows: Longs, labels: int, random_state: int) -> Longs:
+    """``rows`` without the pictures of some labels: as large a share of the pictured ones as the share of all labels
+    that have no picture, so that what is tried out on held-out pictures holds for those as well."""
+    shown = np.unique(label)
+    count = min(round(len(shown) * (1 - len(shown) / labels)), len(shown) - 2)
+    return rows[~np.isin(label[rows], np.random.default_rng([random_state, 1]).permutation(shown)[:count])]
 
 
 class Mix(NamedTuple):
@@ -246,11 +255,11 @@ def _choose(solved: _Solved, vectors: Floats, label: Longs, texts: Floats, place
     raw = np.vstack([_vote(directions.points(part), landmarks, votes) for part in _blocks(vectors)])
     near = directions(vectors) @ means.T
     said = directions(vectors) @ spoken(texts).T if spoken is not None and heard else None
-    best, found = -1.0, Mix(FLOORS[0], SHARES[0], WEIGHTS[0], SPOKEN[0])
+    best, found = -1.0, Mix(FLOORS[0], SHARES[0], WEIGHTS[0], 0.0)
     for floor, share in product(FLOORS, SHARES if places is not None else SHARES[:1]):
         rows = anchors(TextHead.fit(texts, floor), texts, places, share)
         cosines = raw @ (rows @ rows.T)
-        for weight, loud in product(WEIGHTS, SPOKEN[:1] if said is None else SPOKEN):
+        for weight, loud in product(WEIGHTS, (0.0,) if said is None else SPOKEN):
             scores = cosines + weight * near
             if said is not None:
                 scores += loud * said

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taxosphere.model.directions import unit
-from taxosphere.model.towers import Towers, hold_out
+from taxosphere.model.towers import Towers, hold_out, strip
 from taxosphere.ranking import calibration
 from taxosphere.ranking.logistic import Logistic
 from taxosphere.taxonomy import Taxonomy
@@ -65,6 +65,7 @@ class Recogniser:
         if min(len(outer), len(new)) < _FEWEST or len(kept) < 2:
             return None
         rows = None if places is None else places[kept]
+        inner = strip(place, inner, len(kept), random_state)
         fewer = (vectors[old[inner]], place[inner], texts[kept])
         trial = Towers.fit(*fewer, places=rows, shared=shared, random_state=random_state)
         seen, unseen = _SHARPNESS * trial.score(vectors[old[outer]]), _SHARPNESS * trial.score(vectors[new])
