@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from taxosphere import Polaris
+from taxosphere import Polaris, artifact
 from taxosphere.cli import main
 from taxosphere.encoders import image
 from taxosphere.placing.sight import Sight
@@ -84,6 +84,16 @@ def test_a_model_keeps_one_head_for_both(model: Path) -> None:
     assert sight.recogniser.towers.spoken is not None
     leaves = {loaded.taxonomy.ids[i] for i in sight.recogniser.labels}
     assert leaves == {shade for _, shades in KINDS.values() for shade in shades}
+
+
+def test_a_folder_from_before_there_was_one_head_is_refused(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stored = artifact.load(model)
+    del stored.tensors["pictures"]["text_centre"]
+    artifact.save(tmp_path / "old", stored.manifest, stored.tensors, stored.taxonomy)
+    assert main(["suggest", str(tmp_path / "old"), "teal"]) == 2
+    assert "another version" in capsys.readouterr().err
 
 
 def test_colours_are_named_and_those_without_pictures_come_close(model: Path, place: Path) -> None:

@@ -102,10 +102,10 @@ class Towers:
         """
         _check(vectors, label, texts, shared)
         mix = Mix(FLOORS[1], 0.0, WEIGHTS[1], 0.0)
-        inner, outer = hold_out(label, _VALIDATION, random_state)
-        if shared and not len(outer):
-            inner, outer = hold_out(label, _ONE_OF_TWO, random_state)
         solved = _solve(vectors, label, texts, shared, random_state)
+        inner, outer = hold_out(label, _VALIDATION, random_state)
+        if solved.heard and not len(outer):
+            inner, outer = hold_out(label, _ONE_OF_TWO, random_state)
         landmarks, votes = solved.landmarks, solved.votes
         if len(outer):
             inner = strip(label, inner, len(texts), random_state) if solved.heard else inner

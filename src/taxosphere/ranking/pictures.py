@@ -19,12 +19,11 @@ from numpy.typing import NDArray
 from taxosphere.model.config import RankingConfig
 from taxosphere.model.directions import Directions, label_means, speak, unit
 from taxosphere.orbit import gate
-from taxosphere.ranking import calibration, ranker, scorer
 from taxosphere.ranking.context import Context, Points
 from taxosphere.ranking.crossfit import Examples
 from taxosphere.ranking.features import best_child, votes
 from taxosphere.ranking.ranker import Ranked, Ranker
-from taxosphere.ranking.shortlist import Shortlist, derived
+from taxosphere.ranking.shortlist import Shortlist
 from taxosphere.ranking.views import Views
 from taxosphere.taxonomy import Taxonomy
 from taxosphere.taxonomy.split import hide
@@ -35,6 +34,8 @@ Longs = NDArray[np.int64]
 _ASKED = (1, 1, 3, None)  # pictures in the queries made of each hidden leaf; None takes all it has
 _LENGTH = 300  # the first guess knows less than it does for texts
 _SHARPNESS = 20.0
+_GAMMA = 10.0  # of the gate
+_COOL = 0.1  # temperature of the first guess, where nothing was learned
 _LOWEST = -1.0  # similarity where there is no picture to compare with
 _GUESS = {"votes, sphere": 1.0, "votes beside": 0.5, "votes below": 0.3, "encoder, children": 0.5, "sphere": 0.5}
 _SPOKEN = {"votes, text": 1.0, "encoder": 0.5}  # what texts add to the guess where they share the sphere
@@ -114,7 +115,7 @@ def signs(pictured: Pictured, asked: Floats) -> dict[str, Floats]:
         "votes two up": _up(pictured, _up(pictured, below)),
         "most similar child, sphere": child,
         "centre above": _up(pictured, centre),
-        "gate margin": centre - gate.thresholds(context.delta, 10.0).astype(np.float32),
+        "gate margin": centre - gate.thresholds(context.delta, _GAMMA).astype(np.float32),
         "text of the similar": unit(_dense(cast) @ pictured.texts) @ unit(pictured.texts).T,
     }
     if pictured.spoken is not None:
@@ -228,42 +229,15 @@ class PictureRanker:
         random_state: int = 0,
     ) -> Self:
         found = examples(seed, vectors, owner, texts, settings, shared=shared, random_state=random_state)
-        usable = 0 if found is None else int(found.labels.any(1).sum())
-        if found is None or usable < ranker.FEWEST:
-            return cls(replace(Ranker._fallback(settings, None, 10.0, usable), temperature=0.1))
-        names, table = derived(found.names, found.table)
-        listed = found.labels.any(1)
-        fitted = scorer.train(
-            table[listed], found.labels[listed], settings, nets=settings.nets, random_state=random_state, prior=None
-        )
-        held, heat, none = ranker._calibrate(found, table, names, settings, None, random_state)
-        note = f"picture ranker learned from {usable:,} questions about hidden leaves"
-        return cls(Ranker(settings.families, tuple(names), fitted, heat, none, settings.none_share, 10.0, held, note))
+        note = "picture ranker learned from {:,} questions about hidden leaves"
+        learned = Ranker.learn(found, settings, None, gamma=_GAMMA, note=note, random_state=random_state)
+        return cls(learned if learned.scorer.nets else replace(learned, temperature=_COOL))
 
     def rank(self, pictured: Pictured, vectors: Floats, asked: Sequence[Longs]) -> Ranked:
         """Rank all candidates for sets of pictures, given as rows of ``vectors``."""
         directions = query(pictured.directions, vectors, asked)
         found = shortlist(pictured, directions)
-        learned = self.learned
-        table = learned._read(*derived(found.names, found.features))
-        own = learned._own(table, found)
-        order = np.argsort(-own, axis=1, kind="stable")
-        positions = np.take_along_axis(found.positions, order, 1)
-        none = learned._none(own, table)
-        probability = np.take_along_axis(calibration.softmax(own, learned.temperature), order, 1) * (1 - none[:, None])
-        cosine = np.einsum("qd,qkd->qk", directions, pictured.below[positions])
-        threshold = gate.thresholds(pictured.context.delta, learned.gamma)
-        signs, reasons = learned._reasons(table, order)
-        return Ranked(
-            positions,
-            probability.astype(np.float32),
-            none.astype(np.float32),
-            ranker._everything(found.guess, positions, np.take_along_axis(own, order, 1)),
-            cosine.astype(np.float32),
-            cosine > threshold[positions],
-            reasons,
-            signs,
-        )
+        return self.learned.judge(found, directions, pictured.below, pictured.context.delta)
 
 
 def _dense(matrix: Any) -> Floats:
