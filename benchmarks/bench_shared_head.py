@@ -47,6 +47,8 @@ def measure(shots: int, seed: int) -> dict[str, float]:
         some = Towers.fit(vectors[shown], label[shown], texts, shared=True).score(asked)
         found |= {"the encoder's cosine alone": right(unit(asked) @ texts.T, everyone)}
         found |= {"two heads": right(two, everyone), "one head": right(one, everyone)}
+        blank = Towers.fit(vectors[shown], label[shown], texts).score(asked)
+        found |= {"two heads, labels without pictures": right(blank, bare)}
         found |= {"one head, labels without pictures": right(some, bare)}
         found |= {"one head, the labels beside them": right(some, ~bare)}
     return found
