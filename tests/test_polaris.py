@@ -12,7 +12,8 @@ import pytest
 from meadow import meadow
 
 from gram_encoder import GramEncoder
-from taxosphere import Concept, Polaris, PolarisConfig, Taxonomy
+from taxosphere import Concept, Polaris, PolarisConfig, Taxonomy, artifact
+from taxosphere.cli import main
 from taxosphere.errors import InputError, TaxosphereError
 
 QUICK = PolarisConfig().with_overrides(
@@ -54,6 +55,35 @@ def test_saved_and_loaded_models_score_alike(model: Polaris, tmp_path: Path) -> 
     assert np.array_equal(loaded.score(queries), model.score(queries))
     ours, theirs = (list(m.suggest_many(queries)) for m in (model, loaded))
     assert [s.as_dict() for s in ours] == [s.as_dict() for s in theirs]
+
+
+@pytest.mark.parametrize(
+    ("part", "name", "there"),
+    [
+        ("ranker", "held_out.gone", False),  # before it was kept
+        ("ranker", "held_out.later", True),
+        ("ranker", "none.weights", False),
+        ("network", "later.weight", True),
+        ("views", "description", False),
+    ],
+)
+def test_a_folder_of_another_layout_is_refused_in_one_line(
+    model: Polaris, tmp_path: Path, part: str, name: str, there: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model.save(tmp_path / "model")
+    stored = artifact.load(tmp_path / "model")
+    assert (name in stored.tensors[part]) != there
+    if there:
+        stored.tensors[part][name] = np.zeros(3, np.float32)
+    else:
+        del stored.tensors[part][name]
+    artifact.save(tmp_path / "model", stored.manifest, stored.tensors, stored.taxonomy)
+    assert main(["suggest", str(tmp_path / "model"), "green bird"]) == 2
+    message = capsys.readouterr().err
+    assert message.count("\n") == 1
+    assert (
+        f"{tmp_path / 'model'}: this model folder was written by another version of taxosphere; fit it again" in message
+    )
 
 
 def test_the_same_seed_gives_the_same_model(model: Polaris) -> None:

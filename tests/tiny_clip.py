@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
+
 SIDE = 32
 
 
@@ -23,6 +25,27 @@ def build_tiny_clip(folder: Path, kind: str = "clip") -> Path:
     else:
         text |= {"max_position_embeddings": 64, "projection_size": 16}
         SiglipModel(SiglipConfig(text_config=text, vision_config=vision)).save_pretrained(folder)
+    return folder
+
+
+def teach(folder: Path, texts: list[str], colours: np.ndarray, *, steps: int = 200) -> Path:
+    """Show it pictures of these colours (n, 3), each with its text, until text and picture point the same way."""
+    import torch
+    from torch.nn.functional import cross_entropy
+    from transformers import AutoTokenizer, CLIPModel
+
+    model, tokenizer = CLIPModel.from_pretrained(folder), AutoTokenizer.from_pretrained(folder)
+    tokens = tokenizer(texts, padding=True, return_tensors="pt")
+    rng, own = np.random.default_rng(0), torch.arange(len(texts))
+    optimiser = torch.optim.Adam(model.parameters(), 5e-3)
+    for _ in range(steps):
+        noisy = colours[:, :, None, None] + rng.normal(0, 12, (len(texts), 3, SIDE, SIDE))
+        pixels = torch.tensor(np.clip(noisy, 0, 255) / 127.5 - 1, dtype=torch.float32)
+        scores = model(**tokens, pixel_values=pixels).logits_per_image
+        optimiser.zero_grad()
+        (cross_entropy(scores, own) + cross_entropy(scores.T, own)).backward()
+        optimiser.step()
+    model.save_pretrained(folder)
     return folder
 
 

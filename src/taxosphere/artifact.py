@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from os import PathLike
@@ -110,6 +111,15 @@ def load(path: str | PathLike[str]) -> Artifact:
             except SafetensorError as error:
                 raise InputError(f"cannot be read: {error}", folder / name) from None
     return Artifact(manifest, tensors, Taxonomy.read(folder / SEED))
+
+
+@contextmanager
+def same_layout(path: str | PathLike[str]) -> Iterator[None]:
+    """Around what makes a model of arrays: files are whole, so what is missing or not known was never written."""
+    try:
+        yield
+    except (KeyError, TypeError, RuntimeError):
+        raise InputError("this model folder was written by another version of taxosphere; fit it again", path) from None
 
 
 def holds(path: Path, config: Mapping[str, Any], taxonomy: Taxonomy) -> bool:

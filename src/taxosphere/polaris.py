@@ -254,26 +254,24 @@ class Polaris:
     def load(cls, path: str | PathLike[str], *, encoder: TextEncoder | None = None) -> Self:
         """Read a model folder; scores are those of the model that was saved."""
         stored = artifact.load(path)
-        config = PolarisConfig.from_mapping(stored.manifest["config"], path)
-        views = Views(**stored.tensors["views"])
-        network = SphereNetwork(views.full.shape[1], config.network)
-        network.load_state_dict({key: torch.from_numpy(value) for key, value in stored.tensors["network"].items()})
         insertion, pictures = stored.tensors.get("insertion"), stored.tensors.get("pictures")
+        with artifact.same_layout(path):
+            config = PolarisConfig.from_mapping(stored.manifest["config"], path)
+            views = Views(**stored.tensors["views"])
+            network = SphereNetwork(views.full.shape[1], config.network)
+            network.load_state_dict({key: torch.from_numpy(value) for key, value in stored.tensors["network"].items()})
+            ranker = Ranker.from_arrays(stored.tensors["ranker"], stored.manifest["ranker"])
+            inserting = None if insertion is None else Insertion(Logistic(**insertion))
+            history = tuple(Epoch(**entry) for entry in stored.manifest["history"])
         encoder = encoder or load_encoder(config)
         if "encoder" in stored.tensors:
             encoder = text.trainable(encoder).with_weights(stored.tensors["encoder"])
         model = cls(config)
-        fitted = assemble(
-            encoder,
-            network.eval(),
-            Ranker.from_arrays(stored.tensors["ranker"], stored.manifest["ranker"]),
-            None if insertion is None else Insertion(Logistic(**insertion)),
-            tuple(Epoch(**entry) for entry in stored.manifest["history"]),
-            stored.taxonomy,
-            views,
-        )
+        fitted = assemble(encoder, network.eval(), ranker, inserting, history, stored.taxonomy, views)
         if pictures is not None:
-            sight = Sight.from_arrays(pictures, stored.manifest["pictures"], stored.taxonomy, fitted.plain_vectors)
+            texts = fitted.plain_vectors
+            with artifact.same_layout(path):
+                sight = Sight.from_arrays(pictures, stored.manifest["pictures"], stored.taxonomy, texts)
             fitted = replace(fitted, sight=sight)
         model._fitted = fitted
         return model

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,8 @@ import pytest
 from PIL import Image
 
 from gram_encoder import GramEncoder
-from taxosphere import Taxonomy
+from made_up_pictures import SharedSpace
+from taxosphere import Concept, Taxonomy
 from taxosphere.baselines.pictures import Labelled
 from taxosphere.encoders import image
 from taxosphere.errors import InputError
@@ -231,6 +233,41 @@ def test_the_whole_model_places_unseen_leaves_by_both(tmp_path: Path) -> None:
     assert found.metrics["hit@1"] >= 75
     with pytest.raises(InputError, match="all pictures of a concept"):
         images.unseen(pictures, "polaris-both", GramEncoder(), each=1)
+
+
+class TwoTowersMadeUp:
+    """The text side of a made-up space: "A label of label 7" is its row 7."""
+
+    name = "made up"
+
+    def __init__(self, texts: np.ndarray) -> None:
+        self.rows, self.dim = texts, texts.shape[1]
+
+    def encode(self, texts: Sequence[str]) -> np.ndarray:
+        return self.rows[[int(text.split()[-1]) for text in texts]]
+
+
+@pytest.mark.parametrize(("blind", "least", "most"), [(False, 5, 100), (True, -1, 1)])
+def test_labels_of_a_shared_space_are_read_by_one_head(blind: bool, least: float, most: float) -> None:
+    """P@1 against separate heads on the same vectors, three pictures a label to learn from."""
+    space = SharedSpace.make(shots=10, seed=0, blind=blind)
+    taxonomy = Taxonomy.from_concepts([Concept(f"{i}", f"label {i}") for i in range(40)], [])
+    few = np.flatnonzero(np.arange(len(space.label)) % 10 < 4)
+    gallery = image.Gallery(space.vectors[few], space.label[few], 40)
+    towers = TwoTowersMadeUp(space.texts)
+    gains = []
+    for seed in range(3):
+        found = [
+            images.run(
+                images.PictureSet("made up", taxonomy, gallery, "", texts),
+                images.create("polaris"),
+                towers,
+                random_state=seed,
+            ).metrics["hit@1"]
+            for texts in (towers, None)
+        ]
+        gains.append(found[0] - found[1])
+    assert least <= np.mean(gains) <= most
 
 
 def test_mistakes_are_judged_alone() -> None:

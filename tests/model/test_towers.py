@@ -6,20 +6,11 @@ import numpy as np
 import pytest
 from scipy import linalg
 
+from made_up_pictures import SharedSpace, clusters, right
 from taxosphere.errors import InputError
 from taxosphere.model import towers
-from taxosphere.model.towers import Directions, TextHead, Towers, hold_out, unit
-
-
-def clusters(labels: int = 6, each: int = 15, dim: int = 20, noise: float = 0.6, seed: int = 0):  # type: ignore[no-untyped-def]
-    """Pictures around one direction per label, more scattered along the first axes than along the others."""
-    rng = np.random.default_rng(seed)
-    centres = rng.normal(size=(labels, dim))
-    label = np.repeat(np.arange(labels), each)
-    uneven = noise * np.linspace(3, 0.3, dim)
-    vectors = (centres[label] + uneven * rng.normal(size=(len(label), dim))).astype(np.float32)
-    texts = rng.normal(size=(labels, 9)).astype(np.float32)
-    return vectors, label, texts
+from taxosphere.model.directions import label_means, unit
+from taxosphere.model.towers import TextHead, Towers, hold_out
 
 
 def test_the_share_held_out_is_taken_from_every_label() -> None:
@@ -32,25 +23,6 @@ def test_the_share_held_out_is_taken_from_every_label() -> None:
     assert np.bincount(label[hold_out(label, 1.0, 0)[0]]).tolist() == [1, 1, 1, 1]
 
 
-def test_the_shrunk_scatter_within_labels_becomes_even() -> None:
-    vectors, label, _ = clusters(each=40)
-    found = Directions.fit(vectors, label, 6)
-    rows = found.centred(vectors).astype(np.float64)
-    scatter = sum(np.cov(rows[label == i].T, bias=True) for i in range(6)) / 6
-    shrunk = (1 - towers.SHRINK) * scatter + towers.SHRINK * np.trace(scatter) / 20 * np.eye(20)
-    np.testing.assert_allclose(found.even @ shrunk @ found.even, np.eye(20), atol=1e-3)
-    np.testing.assert_allclose(np.linalg.norm(found(vectors), axis=1), 1, atol=1e-5)
-
-
-def test_activations_are_rooted_and_signed_vectors_are_not() -> None:
-    vectors, label, _ = clusters()
-    assert not Directions.fit(vectors, label, 6).rooted
-    positive = Directions.fit(vectors**2, label, 6)
-    assert positive.rooted
-    expected = np.abs(vectors) / np.linalg.norm(vectors, axis=1, keepdims=True) - positive.centre
-    np.testing.assert_allclose(positive.centred(vectors**2), expected, atol=1e-5)
-
-
 def test_anchors_go_from_apart_to_alike_with_the_floor() -> None:
     _, _, texts = clusters(labels=5)
     apart, alike = TextHead.fit(texts, 1e-6), TextHead.fit(texts, 1e6)
@@ -61,9 +33,10 @@ def test_anchors_go_from_apart_to_alike_with_the_floor() -> None:
 
 
 def test_votes_solve_the_kernel_regression() -> None:
-    vectors, label, _ = clusters()
-    directions, landmarks, votes, _ = towers._solve(vectors, label, 6, 0)
-    points = directions.points(vectors).astype(np.float64)
+    vectors, label, texts = clusters()
+    solved = towers._solve(vectors, label, texts, False, 0)
+    landmarks, votes = solved.landmarks, solved.votes
+    points = solved.directions.points(vectors).astype(np.float64)
     kernel = np.exp(towers.KAPPA * (points @ points.T - 1))
     wanted = np.eye(6)[label] - 1 / 6
     expected = linalg.inv(kernel + towers.RIDGE * np.eye(len(points))) @ wanted
@@ -84,7 +57,7 @@ def test_new_pictures_find_their_label() -> None:
     vectors, label, texts = clusters(each=30, noise=0.9)
     kept, held = hold_out(label, 0.3, 1)
     right = Towers.fit(vectors[kept], label[kept], texts).score(vectors[held]).argmax(1) == label[held]
-    nearest = (unit(vectors[held]) @ unit(towers.label_means(vectors[kept], label[kept], 6)).T).argmax(1) == label[held]
+    nearest = (unit(vectors[held]) @ unit(label_means(vectors[kept], label[kept], 6)).T).argmax(1) == label[held]
     assert right.mean() > 0.85
     assert right.sum() >= nearest.sum()
 
@@ -146,3 +119,108 @@ def test_what_cannot_be_learned_is_refused() -> None:
         Towers.fit(vectors[:5], label[:5], texts)
     with pytest.raises(InputError, match="do not fit"):
         Towers.fit(vectors, label, texts[:3])
+
+
+# -- one head for both, where the space is shared ---------------------------------------------------------------------
+
+
+def test_a_label_without_pictures_in_a_table_by_hand() -> None:
+    """Five labels on a pentagon x₀ … x₄, a picture each but for x₄: (0.6 x, 0.8) and, as a text, (0.6 x, -0.8).
+
+    The mean of what is pictured is -x₄/4 on either side, so directions are those of xᵢ + x₄/4. As ‖xᵢ + x₄/4‖² =
+    17/16 + cᵢ/2 with cᵢ = xᵢ·x₄, the cosine of labels i and j is (xᵢ·xⱼ + (cᵢ + cⱼ)/4 + 1/16) / (‖·‖ ‖·‖).
+    """
+    angle = 2 * np.pi * np.arange(5) / 5
+    corner = np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    pictures = np.column_stack([0.6 * corner, np.full(5, 0.8)]).astype(np.float32)
+    texts = np.column_stack([0.6 * corner, np.full(5, -0.8)]).astype(np.float32)
+    model = Towers.fit(pictures[:4], np.arange(4), texts, shared=True)
+    c = corner @ corner[4]
+    length = np.sqrt(17 / 16 + c / 2)
+    cosine = (corner @ corner.T + (c[:, None] + c) / 4 + 1 / 16) / np.outer(length, length)
+    assert model.spoken is not None
+    np.testing.assert_allclose(model.directions(pictures) @ model.spoken.labels.T, cosine, atol=1e-5)
+    np.testing.assert_allclose(model.directions(pictures), model.spoken.head(texts), atol=1e-5)
+    # Regression is not tried with one picture each: only the two directions speak, with weights 1 and 2. A label is
+    # [anchor, direction, direction] of length √3, a picture [0, direction, 2 direction] of length √5.
+    np.testing.assert_allclose(model.score(pictures), 3 * cosine / np.sqrt(15), atol=1e-5)
+    np.testing.assert_allclose(model.texts(texts) @ model.labels().T, model.score(pictures), atol=1e-5)
+
+
+@pytest.mark.parametrize(("shots", "margin"), [(1, 0.15), (3, 0.10), (5, 0.05)])
+def test_a_shared_head_beats_separate_ones_with_few_pictures(shots: int, margin: float) -> None:
+    gains = []
+    for seed in range(4):
+        space = SharedSpace.make(shots=shots, seed=seed)
+        separate = Towers.fit(space.vectors, space.label, space.texts)
+        shared = Towers.fit(space.vectors, space.label, space.texts, shared=True)
+        gains.append(right(shared.score(space.asked), space.gold) - right(separate.score(space.asked), space.gold))
+    assert np.mean(gains) > margin
+    assert min(gains) > 0
+
+
+@pytest.mark.parametrize("shots", [1, 2, 3, 10])
+def test_texts_that_say_nothing_have_no_weight(shots: int) -> None:
+    """Chance may let them through once in a while; what they do then is small."""
+    silent, losses = 0, []
+    for seed in range(8):
+        space = SharedSpace.make(shots=shots, seed=seed, blind=True)
+        separate = Towers.fit(space.vectors, space.label, space.texts).score(space.asked)
+        shared = Towers.fit(space.vectors, space.label, space.texts, shared=True)
+        assert shared.spoken is not None
+        found = shared.score(space.asked)
+        losses.append(right(separate, space.gold) - right(found, space.gold))
+        if shared.spoken.weight == 0:
+            silent += 1
+            np.testing.assert_array_equal(found, separate)
+    assert silent >= 7
+    assert np.mean(losses) < 0.01
+
+
+def test_a_label_without_pictures_is_found_by_its_text() -> None:
+    space = SharedSpace.make(shots=5, seed=0)
+    shown = space.label % 4 != 0
+    bare = space.gold % 4 == 0
+    shared = Towers.fit(space.vectors[shown], space.label[shown], space.texts, shared=True).score(space.asked)
+    separate = Towers.fit(space.vectors[shown], space.label[shown], space.texts).score(space.asked)
+    assert right(separate[bare], space.gold[bare]) < 0.05
+    assert right(shared[bare], space.gold[bare]) > 0.25  # of forty labels
+    assert right(shared[~bare], space.gold[~bare]) > right(separate[~bare], space.gold[~bare])
+
+
+def test_texts_can_be_asked_where_pictures_can() -> None:
+    space = SharedSpace.make(shots=5, seed=0)
+    model = Towers.fit(space.vectors, space.label, space.texts, shared=True)
+    said = model.texts(space.captions)
+    np.testing.assert_allclose(np.linalg.norm(said, axis=1), 1, atol=1e-5)
+    assert said.shape[1] == model.labels().shape[1]
+    assert right(said @ model.labels().T, np.arange(len(space.texts))) > 0.9
+    # Pictures are found by a text, too: most of the nearest ones to a caption show what it says.
+    nearest = (said @ model.pictures(space.asked).T).argmax(1)
+    assert (space.gold[nearest] == np.arange(len(said))).mean() > 0.6
+    with pytest.raises(InputError, match="one encoder"):
+        Towers.fit(space.vectors, space.label, space.texts).texts(space.texts)
+
+
+@pytest.mark.parametrize("shots", [1, 5])
+def test_shared_arrays_repeat_and_come_back(shots: int) -> None:
+    space = SharedSpace.make(shots=shots, seed=2)
+    first, second = (
+        Towers.fit(space.vectors, space.label, space.texts, shared=True, random_state=3).arrays() for _ in range(2)
+    )
+    assert first.keys() == second.keys()
+    assert "spoken_labels" in first
+    for name, value in first.items():
+        np.testing.assert_array_equal(value, second[name])
+    model, again = (
+        Towers.fit(space.vectors, space.label, space.texts, shared=True, random_state=3),
+        Towers.from_arrays(first),
+    )
+    np.testing.assert_array_equal(again.score(space.asked), model.score(space.asked))
+    np.testing.assert_array_equal(again.texts(space.texts), model.texts(space.texts))
+
+
+def test_vectors_of_two_spaces_cannot_be_shared() -> None:
+    vectors, label, texts = clusters()
+    with pytest.raises(InputError, match="20 numbers and texts of 9"):
+        Towers.fit(vectors, label, texts, shared=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from made_up_pictures import SharedSpace
 from taxosphere.ranking.recognition import Recogniser
 
 
@@ -48,3 +49,20 @@ def test_saved_arrays_give_the_same_answers_and_labels_move_with_the_taxonomy() 
 def test_too_few_pictures_to_set_any_aside() -> None:
     vectors, owner, texts = pictures(labels=20, each=1)
     assert Recogniser.fit(vectors, owner, texts, places=None, random_state=0) is None
+
+
+def test_a_label_without_pictures_is_named_where_texts_share_the_space() -> None:
+    space = SharedSpace.make(shots=6, seed=0, scatter=0.5)
+    bare = np.arange(0, 40, 5)
+    shown = ~np.isin(space.label, bare)
+    vectors, owner = space.vectors[shown], 2 * space.label[shown]  # positions in a taxonomy
+    learned = Recogniser.fit(vectors, owner, space.texts, places=None, shared=True, unpictured=2 * bare, random_state=0)
+    assert learned is not None
+    assert learned.labels.tolist() == list(range(0, 80, 2))
+    probability = learned.probabilities(space.asked, [np.array([i]) for i in range(len(space.asked))])
+    best = learned.labels[probability.argmax(1)] == 2 * space.gold
+    unseen = np.isin(space.gold, bare)
+    assert best[unseen].mean() > 0.4
+    assert best[~unseen].mean() > 0.7
+    again = Recogniser.from_arrays(learned.to_arrays())
+    np.testing.assert_array_equal(again.towers.texts(space.texts), learned.towers.texts(space.texts))

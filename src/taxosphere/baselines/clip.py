@@ -18,7 +18,7 @@ from taxosphere.baselines.pictures import Floats, Labelled
 from taxosphere.baselines.seed import Seed, Views
 from taxosphere.baselines.settings import Settings
 from taxosphere.errors import InputError
-from taxosphere.model.towers import unit
+from taxosphere.model.directions import unit
 
 
 class ClipZeroShot:

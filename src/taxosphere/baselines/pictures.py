@@ -20,8 +20,9 @@ from taxosphere.baselines.frame import Baseline
 from taxosphere.baselines.network import Batch, Network
 from taxosphere.baselines.seed import Seed
 from taxosphere.errors import TaxosphereError
+from taxosphere.model.directions import Directions, unit
 from taxosphere.model.threads import one_thread
-from taxosphere.model.towers import Directions, hold_out, unit
+from taxosphere.model.towers import hold_out
 from taxosphere.taxonomy import Concept, Taxonomy
 
 Floats = NDArray[np.float32]
@@ -30,12 +31,14 @@ Longs = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Labelled:
-    """Pictures with the row of ``texts`` that is their label; ``places`` says where the labels hang in their tree."""
+    """Pictures with the row of ``texts`` that is their label; ``places`` says where the labels hang in their tree, and
+    ``shared`` that one encoder's two towers made both kinds of vectors."""
 
     vectors: Floats  # (n, m)
     label: Longs  # (n,)
     texts: Floats  # (k, t)
     places: Floats | None = None  # (k, p)
+    shared: bool = False
 
     def part(self, rows: Longs) -> Labelled:
         return replace(self, vectors=self.vectors[rows], label=self.label[rows])

@@ -71,10 +71,12 @@ class PictureSet:
 
 
 class OurTowers:
-    """Two sphere heads, as `taxosphere.model.towers` solves them."""
+    """Two sphere heads, or one where the space is shared, as `taxosphere.model.towers` solves them."""
 
     def fit(self, task: Labelled, *, random_state: int) -> Self:
-        self.towers = Towers.fit(task.vectors, task.label, task.texts, places=task.places, random_state=random_state)
+        places, shared = task.places, task.shared
+        known = (task.vectors, task.label, task.texts)
+        self.towers = Towers.fit(*known, places=places, shared=shared, random_state=random_state)
         return self
 
     def score(self, vectors: Floats) -> Floats:
@@ -128,7 +130,8 @@ def run(
     texts = encoder.encode([PROMPT.format(pictures.taxonomy.names[i]) for i in labels])
     vectors = pictures.gallery.vectors
     start = time.perf_counter()
-    known = Labelled(vectors[rows[train]], label[train], texts, places(pictures.taxonomy, labels))
+    shared = encoder is pictures.texts
+    known = Labelled(vectors[rows[train]], label[train], texts, places(pictures.taxonomy, labels), shared)
     method.fit(known, random_state=random_state)
     fitted = time.perf_counter()
     found = method.score(vectors[rows[test]])
@@ -200,7 +203,7 @@ def _sight(pictures: PictureSet, task: Unseen, name: str, encoder: TextEncoder, 
     texts = encoder.encode([concept.text for concept in task.seed.concepts()])
     known = Pictured.of(task.seed, vectors, owner, texts, shared=shared)
     if name == "sibling-vote":
-        return lambda: signs(known, *query(known.directions, every, task.asked))["votes, sphere"]
+        return lambda: signs(known, query(known.directions, every, task.asked))["votes, sphere"]
     learned = PictureRanker.fit(task.seed, vectors, owner, texts, RankingConfig(), shared=shared, random_state=state)
     return lambda: learned.rank(known, every, task.asked).scores
 

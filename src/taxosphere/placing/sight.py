@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from taxosphere.encoders import collection, image
 from taxosphere.errors import InputError
-from taxosphere.model.towers import Directions, label_means, unit
+from taxosphere.model.directions import Directions, label_means, unit
 from taxosphere.placing import suggestions
 from taxosphere.placing.duplicates import Match
 from taxosphere.ranking.pictures import Pictured, PictureRanker, query
@@ -28,6 +28,7 @@ Floats = NDArray[np.float32]
 Longs = NDArray[np.int64]
 
 _SURE = 0.5  # a label that a picture shows more probably than not is pointed out
+_MOST_UNPICTURED = 2000  # leaves without pictures that can be named where texts share the sphere
 
 
 @dataclass(frozen=True)
@@ -55,16 +56,20 @@ class Sight:
         """``taxonomy`` has its images where `collection.locate` puts them; None with fewer than two concepts shown."""
         encoder = image.load(encoder_name)
         gallery = image.gallery(encoder, taxonomy.images, broken=config.images.broken)
-        labels = np.flatnonzero(gallery.shown)
-        if len(labels) < 2:
+        if np.count_nonzero(gallery.shown) < 2:
             return None
         tower = image.text_tower(encoder)
         own = texts if tower is None else tower.encode([concept.text for concept in taxonomy.concepts()])
         vectors, owner, shared = gallery.vectors, gallery.owner, tower is not None
         ranker = PictureRanker.fit(taxonomy, vectors, owner, own, config.ranking, shared=shared, random_state=state)
-        names = own[labels] if tower is None else tower.encode([PROMPT.format(taxonomy.names[i]) for i in labels])
-        recogniser = Recogniser.fit(vectors, owner, names, places=places(taxonomy, labels), random_state=state)
         known = Pictured.of(taxonomy, vectors, owner, own, shared=shared)
+        more = _unpictured(known)
+        labels = np.union1d(np.flatnonzero(gallery.shown), more)
+        names = own[labels] if tower is None else tower.encode([PROMPT.format(taxonomy.names[i]) for i in labels])
+        where = places(taxonomy, labels)
+        recogniser = Recogniser.fit(
+            vectors, owner, names, places=where, shared=shared, unpictured=more, random_state=state
+        )
         return cls(encoder_name, known, ranker, recogniser, gallery.faults)
 
     @cached_property
@@ -89,7 +94,7 @@ class Sight:
         """Every query has at least one picture."""
         found = image.gallery(self.encoder, [concept.images for concept in queries])
         asked = [np.flatnonzero(found.owner == i) for i in range(len(queries))]
-        directions, _ = query(self.known.directions, found.vectors, asked)
+        directions = query(self.known.directions, found.vectors, asked)
         ranked = self.ranker.rank(self.known, found.vectors, asked)
         return Seen(ranked, directions, self._matches(found.vectors, asked))
 
@@ -127,7 +132,7 @@ class Sight:
             found = image.gallery(self.encoder, new, broken="skip")
             shown = label_means(self.known.directions(found.vectors), found.owner, len(taxonomy))
             means += unit(np.where(found.shown[:, None], shown, 0))
-        if self.known.shared:
+        if self.known.head is not None:
             tower = image.text_tower(self.encoder)
             assert tower is not None
             texts = tower.encode([concept.text for concept in taxonomy.concepts()])
@@ -141,10 +146,10 @@ class Sight:
         learned, notes = self.ranker.learned.to_arrays()
         arrays: dict[str, NDArray[Any]] = {f"ranker.{key}": value for key, value in learned.items()}
         arrays |= {"centre": known.directions.centre, "even": known.directions.even, "means": known.means}
-        arrays |= {"texts": known.texts} if known.shared else {}
+        arrays |= {"texts": known.texts, "text_centre": known.head.centre} if known.head is not None else {}
         if self.recogniser is not None:
             arrays |= {f"recogniser.{key}": value for key, value in self.recogniser.to_arrays().items()}
-        settings = {"encoder": self.encoder_name, "rooted": known.directions.rooted, "shared": known.shared}
+        settings = {"encoder": self.encoder_name, "rooted": known.directions.rooted, "shared": known.head is not None}
         return arrays, {**settings, "ranker": notes}
 
     @classmethod
@@ -155,10 +160,17 @@ class Sight:
             return {key.removeprefix(prefix): value for key, value in arrays.items() if key.startswith(prefix)}
 
         directions = Directions(notes["rooted"], arrays["centre"], arrays["even"])
-        known = Pictured(taxonomy, directions, arrays["means"], arrays.get("texts", texts), notes["shared"])
+        head = directions.around(arrays["text_centre"]) if notes["shared"] else None
+        known = Pictured(taxonomy, directions, arrays["means"], arrays.get("texts", texts), head)
         ranker = PictureRanker(Ranker.from_arrays(under("ranker."), notes["ranker"]))
         recogniser = under("recogniser.")
         return cls(notes["encoder"], known, ranker, Recogniser.from_arrays(recogniser) if recogniser else None)
+
+
+def _unpictured(known: Pictured) -> Longs:
+    """Leaves that no picture shows, where their texts can stand in; concepts above them are kinds, not things."""
+    leaves = np.flatnonzero(~known.shown & (known.taxonomy.child_csr.counts == 0))
+    return leaves if known.heard and len(leaves) <= _MOST_UNPICTURED else leaves[:0]
 
 
 def title(concept: Concept) -> str:

@@ -17,14 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taxosphere.model.config import RankingConfig
-from taxosphere.model.towers import Directions, label_means, unit
+from taxosphere.model.directions import Directions, label_means, speak, unit
 from taxosphere.orbit import gate
-from taxosphere.ranking import calibration, ranker, scorer
 from taxosphere.ranking.context import Context, Points
 from taxosphere.ranking.crossfit import Examples
 from taxosphere.ranking.features import best_child, votes
 from taxosphere.ranking.ranker import Ranked, Ranker
-from taxosphere.ranking.shortlist import Shortlist, derived
+from taxosphere.ranking.shortlist import Shortlist
 from taxosphere.ranking.views import Views
 from taxosphere.taxonomy import Taxonomy
 from taxosphere.taxonomy.split import hide
@@ -35,8 +34,11 @@ Longs = NDArray[np.int64]
 _ASKED = (1, 1, 3, None)  # pictures in the queries made of each hidden leaf; None takes all it has
 _LENGTH = 300  # the first guess knows less than it does for texts
 _SHARPNESS = 20.0
+_GAMMA = 10.0  # of the gate
+_COOL = 0.1  # temperature of the first guess, where nothing was learned
 _LOWEST = -1.0  # similarity where there is no picture to compare with
 _GUESS = {"votes, sphere": 1.0, "votes beside": 0.5, "votes below": 0.3, "encoder, children": 0.5, "sphere": 0.5}
+_SPOKEN = {"votes, text": 1.0, "encoder": 0.5}  # what texts add to the guess where they share the sphere
 
 
 @dataclass(frozen=True)
@@ -46,15 +48,33 @@ class Pictured:
     taxonomy: Taxonomy
     directions: Directions
     means: Floats  # (n, m), zero for a concept without pictures
-    texts: Floats  # (n, t) text vectors, in the pictures' own space where `shared`
-    shared: bool
+    texts: Floats  # (n, t) text vectors, in the pictures' own space where they have a head there
+    head: Directions | None = None  # the pictures' own, for texts
 
     @classmethod
     def of(cls, taxonomy: Taxonomy, vectors: Floats, owner: Longs, texts: Floats, *, shared: bool = False) -> Self:
         """``owner`` is the position of the concept that each row of ``vectors`` shows."""
-        directions = Directions.fit(vectors, owner, len(taxonomy))
+        directions = Directions.fit(vectors, owner, len(taxonomy), shared=shared)
         means = unit(label_means(directions(vectors), owner, len(taxonomy)))
-        return cls(taxonomy, directions, means, texts, shared)
+        return cls(taxonomy, directions, means, texts, directions.of_texts(texts, owner) if shared else None)
+
+    @cached_property
+    def spoken(self) -> Floats | None:
+        """Directions of the concepts' texts, pictured or not, where the space is shared."""
+        return None if self.head is None else self.head(self.texts)
+
+    @cached_property
+    def heard(self) -> bool:
+        """Whether the texts of pictured concepts say how they look."""
+        return self.spoken is not None and speak(self.spoken, self.means)
+
+    @cached_property
+    def looks(self) -> Floats:
+        """`means`, with the text's direction for leaves without pictures where texts are `heard`."""
+        if self.spoken is None or not self.heard:
+            return self.means
+        bare = ~self.shown & (self.taxonomy.child_csr.counts == 0)
+        return np.where(bare[:, None], self.spoken, self.means).astype(np.float32)
 
     @cached_property
     def shown(self) -> NDArray[np.bool_]:
@@ -73,11 +93,12 @@ class Pictured:
         return unit(np.asarray(total, np.float32))
 
 
-def signs(pictured: Pictured, asked: Floats, raw: Floats) -> dict[str, Floats]:
-    """What speaks for every candidate (queries, candidates). ``asked`` are directions, ``raw`` encoder vectors."""
+def signs(pictured: Pictured, asked: Floats) -> dict[str, Floats]:
+    """What speaks for every candidate (queries, candidates); ``asked`` are directions."""
     context = pictured.context
-    similar = np.where(pictured.shown, asked @ pictured.means.T, -np.inf).astype(np.float32)
-    cast = votes(similar, min(10, int(pictured.shown.sum())), _SHARPNESS)
+    seen = pictured.looks.any(1)
+    similar = np.where(seen, asked @ pictured.looks.T, -np.inf).astype(np.float32)
+    cast = votes(similar, min(10, int(seen.sum())), _SHARPNESS)
     to_parents = _dense(cast @ context.parents)
     below = _dense(cast @ context.above) + _dense(cast)
     centre = asked @ pictured.below.T
@@ -85,7 +106,7 @@ def signs(pictured: Pictured, asked: Floats, raw: Floats) -> dict[str, Floats]:
     centre[:, empty] = _up(pictured, centre)[:, empty]
     child = best_child(context, np.maximum(similar, _LOWEST))
     found = {
-        "sphere": np.where(pictured.shown, similar, centre),
+        "sphere": np.where(seen, similar, centre),
         "encoder, children": centre,
         "votes, sphere": to_parents,
         "votes one up, sphere": _dense(cast @ context.parents @ context.grandparents),
@@ -94,11 +115,14 @@ def signs(pictured: Pictured, asked: Floats, raw: Floats) -> dict[str, Floats]:
         "votes two up": _up(pictured, _up(pictured, below)),
         "most similar child, sphere": child,
         "centre above": _up(pictured, centre),
-        "gate margin": centre - gate.thresholds(context.delta, 10.0).astype(np.float32),
+        "gate margin": centre - gate.thresholds(context.delta, _GAMMA).astype(np.float32),
         "text of the similar": unit(_dense(cast) @ pictured.texts) @ unit(pictured.texts).T,
     }
-    if pictured.shared:
-        found["encoder"] = unit(raw) @ unit(pictured.texts).T
+    if pictured.spoken is not None:
+        said = np.asarray(asked @ pictured.spoken.T, np.float32)
+        found["encoder"] = said
+        found["votes, text"] = _dense(votes(said, min(10, said.shape[1]), _SHARPNESS) @ context.parents)
+        found["most similar child, text"] = best_child(context, said)
     return {name: np.asarray(values, np.float32) for name, values in found.items()}
 
 
@@ -110,9 +134,10 @@ def _up(pictured: Pictured, values: Floats) -> Floats:
     return np.where(counts > 0, above, values).astype(np.float32)
 
 
-def shortlist(pictured: Pictured, asked: Floats, raw: Floats, *, length: int = _LENGTH) -> Shortlist:
-    found = signs(pictured, asked, raw)
-    guess = sum((weight * found[name] for name, weight in _GUESS.items()), np.zeros(1, np.float32))
+def shortlist(pictured: Pictured, asked: Floats, *, length: int = _LENGTH) -> Shortlist:
+    found = signs(pictured, asked)
+    weights = {**_GUESS, **_SPOKEN} if pictured.heard else _GUESS
+    guess = sum((weight * found[name] for name, weight in weights.items()), np.zeros(1, np.float32))
     k = min(length, guess.shape[1])
     positions = np.argsort(-guess, axis=1, kind="stable")[:, :k]
     columns = {name: np.take_along_axis(values, positions, 1) for name, values in found.items()}
@@ -149,7 +174,7 @@ def examples(
             continue
         rest = Pictured.of(part.seed, vectors[rows], place[owner[rows]], texts[kept], shared=shared)
         asked, gold = _ask([seed.position(q.id) for q in part.queries], part.gold, owner, rng)
-        found = shortlist(rest, *query(rest.directions, vectors, asked))
+        found = shortlist(rest, query(rest.directions, vectors, asked))
         labels = np.stack([np.isin(p, g) for p, g in zip(found.positions, gold, strict=True)])
         parts.append((found, labels, np.array([len(g) for g in gold])))
     if not parts:
@@ -178,12 +203,11 @@ def _ask(
     return asked, answers
 
 
-def query(directions: Directions, vectors: Floats, asked: Sequence[Longs]) -> tuple[Floats, Floats]:
-    """Mean direction and mean encoder vector of each set of pictures, both on their spheres."""
+def query(directions: Directions, vectors: Floats, asked: Sequence[Longs]) -> Floats:
+    """Mean direction of each set of pictures."""
     rows = np.concatenate(asked)
     which = np.repeat(np.arange(len(asked)), [len(part) for part in asked])
-    mean = [unit(label_means(part[rows], which, len(asked))) for part in (directions(vectors), unit(vectors))]
-    return mean[0], mean[1]
+    return unit(label_means(directions(vectors)[rows], which, len(asked)))
 
 
 @dataclass(frozen=True)
@@ -205,42 +229,15 @@ class PictureRanker:
         random_state: int = 0,
     ) -> Self:
         found = examples(seed, vectors, owner, texts, settings, shared=shared, random_state=random_state)
-        usable = 0 if found is None else int(found.labels.any(1).sum())
-        if found is None or usable < ranker.FEWEST:
-            return cls(replace(Ranker._fallback(settings, None, 10.0, usable), temperature=0.1))
-        names, table = derived(found.names, found.table)
-        listed = found.labels.any(1)
-        fitted = scorer.train(
-            table[listed], found.labels[listed], settings, nets=settings.nets, random_state=random_state, prior=None
-        )
-        held, heat, none = ranker._calibrate(found, table, names, settings, None, random_state)
-        note = f"picture ranker learned from {usable:,} questions about hidden leaves"
-        return cls(Ranker(settings.families, tuple(names), fitted, heat, none, settings.none_share, 10.0, held, note))
+        note = "picture ranker learned from {:,} questions about hidden leaves"
+        learned = Ranker.learn(found, settings, None, gamma=_GAMMA, note=note, random_state=random_state)
+        return cls(learned if learned.scorer.nets else replace(learned, temperature=_COOL))
 
     def rank(self, pictured: Pictured, vectors: Floats, asked: Sequence[Longs]) -> Ranked:
         """Rank all candidates for sets of pictures, given as rows of ``vectors``."""
-        directions, raw = query(pictured.directions, vectors, asked)
-        found = shortlist(pictured, directions, raw)
-        learned = self.learned
-        table = learned._read(*derived(found.names, found.features))
-        own = learned._own(table, found)
-        order = np.argsort(-own, axis=1, kind="stable")
-        positions = np.take_along_axis(found.positions, order, 1)
-        none = learned._none(own, table)
-        probability = np.take_along_axis(calibration.softmax(own, learned.temperature), order, 1) * (1 - none[:, None])
-        cosine = np.einsum("qd,qkd->qk", directions, pictured.below[positions])
-        threshold = gate.thresholds(pictured.context.delta, learned.gamma)
-        signs, reasons = learned._reasons(table, order)
-        return Ranked(
-            positions,
-            probability.astype(np.float32),
-            none.astype(np.float32),
-            ranker._everything(found.guess, positions, np.take_along_axis(own, order, 1)),
-            cosine.astype(np.float32),
-            cosine > threshold[positions],
-            reasons,
-            signs,
-        )
+        directions = query(pictured.directions, vectors, asked)
+        found = shortlist(pictured, directions)
+        return self.learned.judge(found, directions, pictured.below, pictured.context.delta)
 
 
 def _dense(matrix: Any) -> Floats:

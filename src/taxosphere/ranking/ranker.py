@@ -87,23 +87,38 @@ class Ranker:
         progress: Progress | None = None,
     ) -> Ranker:
         """Learn from leaves hidden in turn; ``gamma`` is that of the head the ranker will stand on."""
-        settings = config.ranking
         found = examples(seed, refit, config, random_state=random_state, progress=progress)
-        known = prior.load() if settings.prior else None
+        known = prior.load() if config.ranking.prior else None
+        note = "ranker learned from {:,} hidden leaves" + (", starting from the prior" if known else "")
+        return cls.learn(found, config.ranking, known, gamma=gamma, note=note, random_state=random_state)
+
+    @classmethod
+    def learn(
+        cls,
+        found: Examples | None,
+        settings: RankingConfig,
+        known: prior.Prior | None,
+        *,
+        gamma: float,
+        note: str,
+        random_state: int,
+    ) -> Ranker:
+        """From examples, of whatever kind; ``note`` has a place for their number. Too few are not learned from."""
         usable = 0 if found is None else int(found.labels.any(1).sum())
         if found is None or usable < FEWEST:
             return cls._fallback(settings, known, gamma, usable)
         names, table = derived(found.names, found.table)
+        listed = found.labels.any(1)
         fitted = scorer.train(
-            table[found.labels.any(1)],
-            found.labels[found.labels.any(1)],
+            table[listed],
+            found.labels[listed],
             settings,
             nets=settings.nets,
             random_state=random_state,
             prior=prior.aligned(known, names),
         )
         held, heat, none = _calibrate(found, table, names, settings, known, random_state)
-        note = f"ranker learned from {usable:,} hidden leaves" + (", starting from the prior" if known else "")
+        note = note.format(usable)
         return cls(
             settings.families, tuple(names), fitted, heat, none, settings.none_share, gamma, held, note, found.guess
         )
@@ -135,14 +150,21 @@ class Ranker:
         """Rank all candidates of the context for one block of queries."""
         asking = queries_of(network, queries, views)
         found = shortlist(context, asking, self.families, self.guess, exclude=exclude)
+        return self.judge(found, asking.points.z, context.points.z, context.delta, explain=explain)
+
+    def judge(
+        self, found: Shortlist, asked: Floats, candidates: Floats, delta: NDArray[np.floating], *, explain: bool = True
+    ) -> Ranked:
+        """Lists in the order of what was learned. ``asked`` (q, d) and ``candidates`` (n, d) are points on one sphere,
+        ``delta`` the depths the gate reads."""
         table = self._read(*derived(found.names, found.features))
         own = self._own(table, found)
         order = np.argsort(-own, axis=1, kind="stable")
         positions = np.take_along_axis(found.positions, order, 1)
         none = self._none(own, table)
         probability = np.take_along_axis(calibration.softmax(own, self.temperature), order, 1) * (1 - none[:, None])
-        cosine = np.einsum("qd,qkd->qk", asking.points.z, context.points.z[positions])
-        threshold = gate.thresholds(context.delta, self.gamma)
+        cosine = np.einsum("qd,qkd->qk", asked, candidates[positions])
+        threshold = gate.thresholds(delta, self.gamma)
         signs, reasons = self._reasons(table, order) if explain else ((), np.zeros((*order.shape, 0), np.float32))
         return Ranked(
             positions,

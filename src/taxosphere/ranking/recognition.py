@@ -14,7 +14,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from taxosphere.model.towers import Towers, hold_out, unit
+from taxosphere.model.directions import unit
+from taxosphere.model.towers import Towers, hold_out, strip
 from taxosphere.ranking import calibration
 from taxosphere.ranking.logistic import Logistic
 from taxosphere.taxonomy import Taxonomy
@@ -38,13 +39,25 @@ class Recogniser:
 
     @classmethod
     def fit(
-        cls, vectors: Floats, owner: Longs, texts: Floats, *, places: Floats | None, random_state: int
+        cls,
+        vectors: Floats,
+        owner: Longs,
+        texts: Floats,
+        *,
+        places: Floats | None,
+        random_state: int,
+        shared: bool = False,
+        unpictured: Longs | None = None,
     ) -> Self | None:
-        """``texts`` and ``places`` hold a row per pictured concept; None where too few pictures can be set aside."""
-        labels = np.unique(owner)
+        """``texts`` and ``places`` hold a row per concept that can be named, by position: the pictured ones, and in a
+        ``shared`` space those ``unpictured`` whose text says how they look. None where too few pictures can be set
+        aside."""
+        pictured = np.unique(owner)
+        labels = pictured if unpictured is None else np.union1d(pictured, unpictured)
         label = np.searchsorted(labels, owner)
         chance = np.random.default_rng([random_state, 5])
-        kept = np.sort(chance.permutation(len(labels))[round(_HIDDEN * len(labels)) :])
+        hidden = pictured[chance.permutation(len(pictured))[: round(_HIDDEN * len(pictured))]]
+        kept = np.flatnonzero(~np.isin(labels, hidden))
         old = np.flatnonzero(np.isin(label, kept))
         place = np.searchsorted(kept, label[old])
         inner, outer = hold_out(place, _HIDDEN, random_state)
@@ -52,12 +65,14 @@ class Recogniser:
         if min(len(outer), len(new)) < _FEWEST or len(kept) < 2:
             return None
         rows = None if places is None else places[kept]
-        trial = Towers.fit(vectors[old[inner]], place[inner], texts[kept], places=rows, random_state=random_state)
+        inner = strip(place, inner, len(kept), random_state)
+        fewer = (vectors[old[inner]], place[inner], texts[kept])
+        trial = Towers.fit(*fewer, places=rows, shared=shared, random_state=random_state)
         seen, unseen = _SHARPNESS * trial.score(vectors[old[outer]]), _SHARPNESS * trial.score(vectors[new])
         signals = np.concatenate([_signals(seen), _signals(unseen)])
         known = Logistic.fit(signals, np.arange(len(signals)) < len(seen), ridge=_RIDGE, share=0.5)
         heat = calibration.temperature(seen, np.arange(len(kept)) == place[outer][:, None])
-        towers = Towers.fit(vectors, label, texts, places=places, random_state=random_state)
+        towers = Towers.fit(vectors, label, texts, places=places, shared=shared, random_state=random_state)
         return cls(towers, labels, heat, known)
 
     def probabilities(self, vectors: Floats, asked: Sequence[Longs]) -> Floats:
