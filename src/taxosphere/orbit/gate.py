@@ -54,13 +54,14 @@ def choose_gamma(cosine: Floats, delta: Floats, gold: Sequence[NDArray[np.intege
     """
     if len(gold) == 0 or mode == "off":
         return GAMMAS[-1]
-    ranks = np.stack([_reciprocal_ranks(scores(cosine, thresholds(delta, gamma), mode), gold) for gamma in GAMMAS])
+    ranks = np.stack([reciprocal_ranks(scores(cosine, thresholds(delta, gamma), mode), gold) for gamma in GAMMAS])
     behind = ranks[ranks.mean(1).argmax()] - ranks
     error = behind.std(axis=1) / np.sqrt(max(1, len(gold) - 1))
     return GAMMAS[int(np.flatnonzero(behind.mean(1) <= error + 1e-9).max())]  # one query alone stands on the border
 
 
-def _reciprocal_ranks(rows: Floats, gold: Sequence[NDArray[np.integer]]) -> Floats:
+def reciprocal_ranks(rows: Floats, gold: Sequence[NDArray[np.integer]]) -> Floats:
+    """1 / rank of each row's best true parent; equal scores share their mean rank."""
     best = np.array([row[g].max() for row, g in zip(rows, gold, strict=True)])[:, None]
     rank = 1 + (rows > best).sum(1) + ((rows == best).sum(1) - 1) / 2
     return np.asarray(1 / rank)
