@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from taxosphere.orbit import gate
-from taxosphere.ranking.lexicon import Lexicon, Matrix
+from taxosphere.ranking.forms import Matrix
+from taxosphere.ranking.lexicon import Lexicon
 from taxosphere.ranking.views import Views
 from taxosphere.ranking.words import Reading, read
 from taxosphere.sphere import vmf
@@ -76,18 +77,18 @@ class Context:
         return columns.row[order].astype(np.int64), owners.astype(np.int64), starts
 
     @cached_property
-    def pull(self) -> Floats:
-        """κμ of every candidate."""
-        return self.points.mu * self.points.kappa[:, None]
-
-    @cached_property
     def log_normalizer(self) -> Floats:
         kappa = torch.from_numpy(self.points.kappa)
         return np.asarray(vmf.log_normalizer(self.points.z.shape[1], kappa).numpy(), np.float32)
 
+    @property
+    def owners(self) -> NDArray[np.int64]:
+        """Candidates that have children."""
+        return self.child_order[1]
+
     def centre(self, vectors: Floats) -> Floats:
-        """Unit mean of each candidate's children; zero where there are none."""
-        total = self.parents.T @ vectors[: self.evidence]
+        """Unit mean of the children of each of the owners."""
+        total = (self.parents.T @ vectors[: self.evidence])[self.owners]
         return np.asarray(total / np.maximum(np.linalg.norm(total, axis=1, keepdims=True), 1e-6), np.float32)
 
     @cached_property

@@ -222,15 +222,15 @@ class PictureRanker:
         directions, raw = query(pictured.directions, vectors, asked)
         found = shortlist(pictured, directions, raw)
         learned = self.learned
-        table = learned._read(*derived(found.names, found.features))
-        own = learned._own(table, found)
+        x = learned._read(*derived(found.names, found.features))
+        own = learned._own(x, found)
         order = np.argsort(-own, axis=1, kind="stable")
         positions = np.take_along_axis(found.positions, order, 1)
-        none = learned._none(own, table)
+        none = learned._none(own, x)
         probability = np.take_along_axis(calibration.softmax(own, learned.temperature), order, 1) * (1 - none[:, None])
         cosine = np.einsum("qd,qkd->qk", directions, pictured.below[positions])
         threshold = gate.thresholds(pictured.context.delta, learned.gamma)
-        signs, reasons = learned._reasons(table, order)
+        signs, reasons = learned._reasons(x, order)
         return Ranked(
             positions,
             probability.astype(np.float32),
