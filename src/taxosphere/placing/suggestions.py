@@ -100,6 +100,7 @@ def assemble(
     taxonomy = context.taxonomy
     shown = min(k, ranked.shortlist.shape[1])
     reasons = _reasons(ranked, shown)
+    paths = {p: _path(taxonomy, p) for p in np.unique(ranked.shortlist[:, :shown]).tolist()}
     found = []
     for i, query in enumerate(queries):
         siblings = _siblings(context, query_vectors[i], ranked.shortlist[i, :shown])
@@ -108,7 +109,7 @@ def assemble(
                 position=position,
                 id=taxonomy.ids[position],
                 name=taxonomy.names[position],
-                path=tuple(taxonomy.names[p] for p in taxonomy.path_positions(position)),
+                path=paths[position],
                 probability=float(ranked.probabilities[i, j]),
                 score=float(ranked.scores[i, position]),
                 cosine=float(ranked.cosine[i, j]),
@@ -124,6 +125,10 @@ def assemble(
             Suggestions(query, float(ranked.none[i]), tuple(wanted), tuple(_independent(taxonomy, strong)), already)
         )
     return found
+
+
+def _path(taxonomy: Taxonomy, position: int) -> tuple[str, ...]:
+    return tuple(taxonomy.names[p] for p in taxonomy.path_positions(position))
 
 
 def _reasons(ranked: Ranked, shown: int) -> list[list[dict[str, float]]]:

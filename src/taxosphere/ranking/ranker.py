@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -179,13 +180,19 @@ class Ranker:
             return np.full(len(own), self.none_share)
         return self.none.probability(calibration.none_signals(own, x.numpy()))
 
+    @cached_property
+    def _origins(self) -> tuple[tuple[str, ...], Floats]:
+        """The signs, and which of them each column comes from, as a matrix of zeros and ones."""
+        signs = tuple(dict.fromkeys(origin(name) for name in self.columns))
+        owner = [signs.index(origin(name)) for name in self.columns]
+        return signs, np.eye(len(signs), dtype=np.float32)[owner] if signs else np.zeros((0, 0), np.float32)
+
     def _reasons(self, x: Tensor, places: NDArray[np.int64]) -> tuple[tuple[str, ...], Floats]:
         """Contributions of the derived columns are added to those of the sign they come from."""
-        signs = tuple(dict.fromkeys(origin(name) for name in self.columns))
+        signs, columns = self._origins
         if not self.scorer.nets:
             return signs, _no_reasons(places, len(signs))
-        owner = np.array([signs.index(origin(name)) for name in self.columns])
-        return signs, self.scorer.contributions(x, places) @ np.eye(len(signs), dtype=np.float32)[owner]
+        return signs, self.scorer.contributions(x, places) @ columns
 
     def to_arrays(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """What an artifact keeps: arrays, and settings as JSON."""

@@ -100,8 +100,9 @@ def derived(names: Sequence[str], table: Floats, present: NDArray[np.bool_] | No
         own = np.where(present[..., None], own, -np.inf)
     gap = np.maximum(own - own.max(axis=1, keepdims=True), -1e3)
     rank = ranks(np.round(own, 4))  # what differs by rounding alone shares a rank
+    decay = -np.log1p(np.arange(own.shape[1])).astype(np.float32)
     labels = [*names, *(f"{names[c]}, to the best" for c in columns), *(f"{names[c]}, rank" for c in columns)]
-    return labels, np.concatenate([table, gap, -np.log1p(rank).astype(np.float32)], axis=-1)
+    return labels, np.concatenate([table, gap, decay[rank]], axis=-1)
 
 
 def ranks(values: Floats) -> NDArray[np.int64]:
