@@ -59,7 +59,7 @@ def witnesses(model: Polaris, queries: tuple[Concept, ...]) -> tuple[Ranked, Ran
     fitted, asked = model._state, list(queries)
     assert fitted.sight is not None
     views = encode_views(fitted.encoder, asked)
-    text = fitted.ranker.rank(fitted.context, fitted.network, asked, views, explain=False)
+    text = fitted.ranker.rank(fitted.context, fitted.network, asked, views, explained=0)
     return text, fitted.sight.look(asked).ranked
 
 

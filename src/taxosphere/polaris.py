@@ -136,7 +136,7 @@ class Polaris:
     def score(self, queries: Sequence[Concept]) -> NDArray[np.float32]:
         """(queries, concepts of the taxonomy), higher is better."""
         scores = np.empty((len(queries), len(self.taxonomy)), np.float32)
-        for look in asking.looks(self._state, self._state.context, queries, explain=False):
+        for look in asking.looks(self._state, self._state.context, queries, explained=0):
             scores[look.rows] = look.ranked.scores
         return scores
 
@@ -287,7 +287,7 @@ class Polaris:
         self, context: Context, queries: Sequence[Concept], *, k: int, exclude: Longs | None = None
     ) -> list[Suggestions]:
         found: dict[int, Suggestions] = {}
-        for look in asking.looks(self._state, context, queries, exclude=exclude):
+        for look in asking.looks(self._state, context, queries, exclude=exclude, explained=k):
             asked = [queries[i] for i in look.rows]
             made = suggestions.assemble(
                 look.context, asked, look.vectors, look.ranked, look.matches, k=k, cutoff=look.cutoff

@@ -78,7 +78,7 @@ def test_the_cache_folder_is_that_of_the_environment(
     tiny_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TAXOSPHERE_CACHE", str(tmp_path / "here"))
-    load(str(tiny_folder)).encode(["a"])
+    load(str(tiny_folder)).encode(TEXTS)
     assert (tmp_path / "here" / "vectors.sqlite").exists()
     assert isinstance(load(str(tiny_folder), cache=None), TransformerEncoder)
 

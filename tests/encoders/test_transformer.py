@@ -47,6 +47,8 @@ def test_a_vector_has_the_same_bits_in_every_company() -> None:
     together = encoder.encode(words)
     np.testing.assert_array_equal(encoder.encode(words[::-1])[::-1], together)
     np.testing.assert_array_equal(np.concatenate([encoder.encode([word]) for word in words[:5]]), together[:5])
+    few = [words[start : start + 7] for start in range(0, 60, 7)]  # several lengths that share the weights
+    np.testing.assert_array_equal(np.concatenate([encoder.encode(part) for part in few]), together)
 
 
 def test_each_distinct_text_is_encoded_once(tiny_folder: Path) -> None:

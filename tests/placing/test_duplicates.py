@@ -62,5 +62,5 @@ def test_repeating_names_are_noticed() -> None:
     ],
 )
 def test_new_ids_follow_the_style_that_is_there(ids: tuple[str, ...], name: str, expected: str) -> None:
-    assert new_id(ids, set(ids), name) == expected
-    assert new_id(ids, {*ids, expected}, name) == f"{expected}_2"
+    assert new_id(ids, set(ids).__contains__, name) == expected
+    assert new_id(ids, {*ids, expected}.__contains__, name) == f"{expected}_2"

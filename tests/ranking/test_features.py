@@ -9,6 +9,7 @@ from gram_encoder import GramEncoder
 from taxosphere import Concept, Taxonomy
 from taxosphere.ranking.context import Context, Points
 from taxosphere.ranking.features import FAMILIES, Queries, best_child, signs, votes
+from taxosphere.ranking.forms import Signs
 from taxosphere.ranking.guess import BY_HAND
 from taxosphere.ranking.shortlist import blocks, derived, origin, shortlist
 from taxosphere.ranking.views import encode_views
@@ -30,6 +31,12 @@ def _context(taxonomy: Taxonomy, evidence: int | None = None) -> Context:
 def _queries(concepts: list[Concept], seed: int = 1) -> Queries:
     points = _points(np.random.default_rng(seed), len(concepts))
     return Queries([read(c) for c in concepts], encode_views(GramEncoder(), concepts), points)
+
+
+def _whole(found: Signs) -> dict[str, np.ndarray]:
+    """Every sign of every candidate."""
+    count, size = found.shape
+    return found.at(np.tile(np.arange(size), (count, 1)))
 
 
 def test_what_the_structure_of_the_animals_says(animals: Taxonomy) -> None:
@@ -80,12 +87,69 @@ def test_sphere_signs_against_the_definitions(animals: Taxonomy) -> None:
     from taxosphere.sphere import vmf
 
     context, queries = _context(animals), _queries([Concept("q", "goose"), Concept("r", "cat")])
-    found = signs(context, queries, ("sphere",))
+    found = _whole(signs(context, queries, ("sphere",)))
     np.testing.assert_allclose(found["sphere"], queries.points.z @ context.points.z.T, rtol=1e-5)
     kappa = torch.from_numpy(context.points.kappa)
     constant = vmf.log_normalizer(6, kappa).numpy()
     expected = context.points.kappa * (queries.points.z @ context.points.mu.T) + constant
     np.testing.assert_allclose(found["sphere likelihood"], expected, rtol=1e-4)
+
+
+def _unit(rows: np.ndarray) -> np.ndarray:
+    return rows / max(float(np.linalg.norm(rows)), 1e-6)
+
+
+def test_signs_of_children_and_votes_against_loops(animals: Taxonomy) -> None:
+    concepts = [Concept("q", "sea bird", "a bird of the sea"), Concept("r", "stone"), Concept("s", "farm dog")]
+    context, queries = _context(animals), _queries(concepts)
+    found = _whole(signs(context, queries, FAMILIES))
+    asked, known = queries.views, context.views
+    np.testing.assert_allclose(found["encoder, descriptions"], asked.description @ known.description.T, atol=1e-6)
+    np.testing.assert_allclose(found["encoder, description to name"], asked.description @ known.name.T, atol=1e-6)
+    np.testing.assert_allclose(found["encoder, name to description"], asked.name @ known.description.T, atol=1e-6)
+    ballots = votes(asked.full @ known.full.T, 10, 20.0).toarray()
+    wide = asked.full @ known.full.T + asked.name @ known.name.T + queries.points.z @ context.points.z.T
+    many = votes(wide, 30, 6.0).toarray()
+    for c in range(len(animals)):
+        children = animals.child_csr.row(c)
+        for name, query, vectors in (
+            ("sphere, children", queries.points.z, context.points.z),
+            ("encoder, children", asked.full, known.full),
+            ("encoder, children's names", asked.name, known.name),
+        ):
+            expected = query @ _unit(vectors[children].sum(0)) if len(children) else np.zeros(len(concepts))
+            np.testing.assert_allclose(found[name][:, c], expected, atol=1e-5, err_msg=name)
+        np.testing.assert_allclose(found["votes, full"][:, c], ballots[:, children].sum(1), atol=1e-6)
+        grandchildren = [g for child in children for g in animals.child_csr.row(child)]
+        np.testing.assert_allclose(found["votes one up, full"][:, c], ballots[:, grandchildren].sum(1), atol=1e-6)
+        below = [
+            (v, p) for v in range(len(animals)) for p in animals.parent_csr.row(v) if c in animals.ancestor_csr.row(p)
+        ]
+        np.testing.assert_allclose(found["votes below"][:, c], many[:, [v for v, _ in below]].sum(1), atol=1e-6)
+
+
+def test_words_below_a_candidate_against_a_loop(animals: Taxonomy) -> None:
+    concepts = [Concept("q", "sea bird", "a bird of the sea"), Concept("r", "duck"), Concept("s", "farm dog duck")]
+    context, queries = _context(animals), _queries(concepts)
+    found = _whole(signs(context, queries, FAMILIES))
+    readings = [read(c) for c in animals.concepts()]
+    bag = context.lexicon.bags["name words"]
+    for q, asked in enumerate(queries.readings):
+        heads = [r.head_word == asked.head_word for r in readings]
+        uses = sum(int(heads[child]) for c in range(len(animals)) for child in animals.child_csr.row(c))
+        weights = {w: float(bag.weights[bag.columns[w]]) if w in bag.columns else bag.unknown for w in asked.name}
+        for c in range(len(animals)):
+            children = animals.child_csr.row(c)
+            here = sum(int(heads[child]) for child in children)
+            assert found["name head below, count"][q, c] == pytest.approx(np.log1p(here))
+            assert found["name head below, share"][q, c] == pytest.approx(here / (uses + 1))
+            share = 0.0
+            for word, weight in weights.items():
+                everywhere = sum(
+                    word in readings[b].name for a in range(len(animals)) for b in animals.child_csr.row(a)
+                )
+                share += weight * sum(word in readings[b].name for b in children) / (everywhere + 1)
+            assert found["name words below, share"][q, c] == pytest.approx(share / sum(weights.values()), abs=1e-6)
 
 
 def test_a_family_left_out_leaves_no_sign(animals: Taxonomy) -> None:
@@ -101,10 +165,11 @@ def test_a_family_left_out_leaves_no_sign(animals: Taxonomy) -> None:
 def test_features_of_a_query_do_not_depend_on_the_others_asked(animals: Taxonomy) -> None:
     context = _context(animals)
     concepts = [Concept("q", "sea bird", "a bird of the sea"), Concept("r", "stone"), Concept("s", "farm dog")]
-    together = signs(context, _queries(concepts), FAMILIES)
+    together = _whole(signs(context, _queries(concepts), FAMILIES))
     renamed = [concepts[0], Concept("other", "qwerty", "anything else"), Concept("s", "bird")]
     points = _queries(concepts).points
-    again = signs(context, Queries([read(c) for c in renamed], encode_views(GramEncoder(), renamed), points), FAMILIES)
+    other = Queries([read(c) for c in renamed], encode_views(GramEncoder(), renamed), points)
+    again = _whole(signs(context, other, FAMILIES))
     for name, values in together.items():
         np.testing.assert_allclose(values[0], again[name][0], atol=1e-6, err_msg=name)
 
@@ -120,12 +185,12 @@ def test_asking_changes_nothing_of_the_context(animals: Taxonomy) -> None:
 def test_concepts_beyond_the_evidence_are_candidates_that_do_not_vote(animals: Taxonomy) -> None:
     grown = animals.add([Concept("goose", "goose")], [("mineral", "goose")])
     queries = _queries([Concept("q", "goose")])
-    found = signs(_context(grown, len(animals)), queries, FAMILIES)
+    found = _whole(signs(_context(grown, len(animals)), queries, FAMILIES))
     mineral, goose = grown.position("mineral"), grown.position("goose")
     for source in ("full", "name", "text", "grams", "sphere"):
         assert found[f"votes, {source}"][0, mineral] == 0
     assert found["same name"][0, goose] == 1
-    speaking = signs(_context(grown), queries, FAMILIES)
+    speaking = _whole(signs(_context(grown), queries, FAMILIES))
     assert speaking["votes, full"][0, mineral] > 0
 
 

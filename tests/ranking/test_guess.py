@@ -8,6 +8,7 @@ from taxosphere import Concept
 from taxosphere.ranking import guess
 from taxosphere.ranking.crossfit import queries_of
 from taxosphere.ranking.features import FAMILIES, signs
+from taxosphere.ranking.forms import Form, Signs
 from taxosphere.ranking.guess import BY_HAND, Guess, Sample
 
 
@@ -46,8 +47,12 @@ def test_few_queries_move_the_weights_less_than_many() -> None:
     assert few["encoder"] != many["encoder"]
 
 
+def _signs(fitted: Fitted, count: int, forms: dict[str, Form] | None = None) -> Signs:
+    return Signs((count, len(fitted.seed)), fitted.context.owners, forms or {})
+
+
 def test_signs_that_were_not_computed_say_nothing(fitted: Fitted) -> None:
-    nothing = Guess({"encoder": 1.0, "votes, full": 2.0})(fitted.context, {}, 3)
+    nothing = Guess({"encoder": 1.0, "votes, full": 2.0})(fitted.context, _signs(fitted, 3))
     assert nothing.shape == (3, len(fitted.seed))
     assert not nothing.any()
 
@@ -55,7 +60,7 @@ def test_signs_that_were_not_computed_say_nothing(fitted: Fitted) -> None:
 def test_at_all_asks_whether_there_is_any(fitted: Fitted) -> None:
     values = np.zeros((1, len(fitted.seed)), np.float32)
     values[0, :2] = 0.1, 7.0
-    found = Guess({"named at the end, at all": 0.5})(fitted.context, {"named at the end": values}, 1)
+    found = Guess({"named at the end, at all": 0.5})(fitted.context, _signs(fitted, 1, {"named at the end": values}))
     np.testing.assert_array_equal(found[0, :3], [0.5, 0.5, 0.0])
 
 
@@ -81,7 +86,8 @@ def test_the_sample_holds_the_signs_of_its_candidates(fitted: Fitted, strangers:
     each = guess.sample(fitted.context, found, [np.array([bird])] * 4, FAMILIES, np.random.default_rng(0))
     row, column = np.argwhere(each.labels)[0]
     for name in ("encoder", "descendants", "sphere mean"):
-        expected = found[name][row, bird] if name in found else fitted.context.static[name][bird]
+        form = found.forms.get(name)
+        expected = fitted.context.static[name][bird] if form is None else form[row, bird]  # type: ignore[index]
         assert each.table[row, column, each.names.index(name)] == np.float32(expected)
 
 
@@ -90,7 +96,7 @@ def test_a_learned_guess_begins_at_the_hand_set_order(fitted: Fitted, strangers:
     asking = queries_of(fitted.network, strangers, fitted.views(strangers))
     found = signs(fitted.context, asking, FAMILIES)
     bird = fitted.seed.position("bird")
-    one = {name: values[:1] for name, values in found.items()}
+    one = signs(fitted.context, queries_of(fitted.network, strangers[:1], fitted.views(strangers[:1])), FAMILIES)
     learned = guess.fit([guess.sample(fitted.context, one, [np.array([bird])], FAMILIES, np.random.default_rng(0))])
-    here, there = (g(fitted.context, found, 4)[0] for g in (BY_HAND, learned))
+    here, there = (g(fitted.context, found)[0] for g in (BY_HAND, learned))
     assert np.corrcoef(here, there)[0, 1] > 0.7

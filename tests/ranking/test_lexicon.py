@@ -4,7 +4,8 @@ import numpy as np
 from scipy import sparse
 
 from taxosphere import Concept
-from taxosphere.ranking.lexicon import Association, Bag, Lexicon
+from taxosphere.ranking.forms import Few
+from taxosphere.ranking.lexicon import Association, Bag, Lexicon, Stack
 from taxosphere.ranking.mentions import definition_mentions, name_mentions
 from taxosphere.ranking.words import read
 
@@ -44,10 +45,26 @@ def _lexicon(*names: str) -> Lexicon:
     return Lexicon(readings, sparse.csr_array((len(names), len(names)), dtype=np.float32))
 
 
+def _rows(found: dict[str, Few], count: int, size: int) -> dict[str, np.ndarray]:
+    whole = {name: np.zeros(count * size, np.float32) for name in found}
+    for name, few in found.items():
+        whole[name][few.keys] = few.values
+    return {name: values.reshape(count, size) for name, values in whole.items()}
+
+
+def test_one_product_with_a_stack_is_the_product_with_each_part() -> None:
+    rng = np.random.default_rng(0)
+    parts = {name: rng.integers(0, 3, (height, 5)).astype(np.float32) for name, height in (("a", 4), ("b", 7))}
+    asked = {name: rng.integers(0, 2, (3, height)).astype(np.float32) for name, height in (("b", 7), ("a", 4))}
+    stack = Stack.of({name: sparse.csr_array(part) for name, part in parts.items()})
+    found = stack.ask({name: sparse.csr_array(rows) for name, rows in asked.items()}).toarray()
+    np.testing.assert_allclose(found, np.concatenate([asked["b"] @ parts["b"], asked["a"] @ parts["a"]]))
+
+
 def test_names_within_names() -> None:
     lexicon = _lexicon("bird", "sea", "cost", "living", "sea bird")
     asked = [read(Concept("q", "arctic sea birds")), read(Concept("r", "cost of living")), read(Concept("s", "bird"))]
-    found = name_mentions(lexicon, asked, 5)
+    found = _rows(name_mentions(lexicon, asked, 5), 3, 5)
     third = 1 / 3
     np.testing.assert_allclose(found["named inside"][0], [third, third, 0, 0, 2 * third], rtol=1e-6)
     np.testing.assert_allclose(found["named at the end"][0], [third, 0, 0, 0, 2 * third], rtol=1e-6)
@@ -60,7 +77,7 @@ def test_names_within_names() -> None:
 def test_names_within_definitions() -> None:
     lexicon = _lexicon("bird", "water", "feather")
     asked = [read(Concept("q", "duck", "duck is a water bird with feathers, a bird"))]
-    found = definition_mentions(lexicon, asked, 3)
+    found = _rows(definition_mentions(lexicon, asked, 3), 1, 3)
     # words: a water bird with feather a bird
     np.testing.assert_allclose(found["mentioned early"][0], [1 / 1.4, 1 / 1.2, 1 / 1.8], rtol=1e-6)
     assert found["in the first phrase"][0].tolist() == [1, 1, 0]
@@ -71,6 +88,7 @@ def test_concepts_of_one_name_are_all_mentioned_and_counted() -> None:
     readings = [read(Concept("a", "break")), read(Concept("b", "break")), read(Concept("c", "cut"))]
     lexicon = Lexicon(readings, sparse.csr_array((3, 3), dtype=np.float32))
     assert lexicon.shared.tolist() == [2, 2, 1]
-    found = definition_mentions(lexicon, [read(Concept("q", "snap", "snap is to break suddenly"))], 3)
+    asked = [read(Concept("q", "snap", "snap is to break suddenly"))]
+    found = _rows(definition_mentions(lexicon, asked, 3), 1, 3)
     assert found["ends the first phrase"][0].tolist() == [0, 0, 0]
     assert found["in the first phrase"][0].tolist() == [1, 1, 0]

@@ -51,7 +51,9 @@ def test_reasons_name_the_signs_and_are_there_for_every_candidate(fitted: Fitted
     assert found.contributions.shape == (*found.shortlist.shape, len(found.names))
     assert len(set(found.names)) == len(found.names)
     assert np.abs(found.contributions[:, 0]).sum() > 0
-    assert _rank(fitted, strangers, explain=False).contributions.size == 0
+    few = _rank(fitted, strangers, explained=2)
+    np.testing.assert_allclose(few.contributions, found.contributions[:, :2], atol=1e-6)
+    assert _rank(fitted, strangers, explained=0).contributions.size == 0
 
 
 def test_cosine_and_gate_are_those_of_the_sphere(fitted: Fitted, strangers: list[Concept]) -> None:

@@ -62,9 +62,20 @@ def test_contributions_of_a_linear_net_add_up_to_the_score_above_the_average() -
     model = Scorer(np.zeros(3, np.float32), np.ones(3, np.float32), (net,))
     table = np.random.default_rng(0).normal(size=(5, 4, 3)).astype(np.float32)
     raw = table @ np.array([1.0, -2.0, 0.5])
-    found = model.contributions(table)
+    found = model.contributions(model.standardise(table), np.tile(np.arange(4), (5, 1)))
     np.testing.assert_allclose(found.sum(2), raw - raw.mean(1, keepdims=True), atol=1e-5)
     np.testing.assert_allclose(found[..., 1], -2 * (table[..., 1] - table[..., 1].mean(1, keepdims=True)), atol=1e-5)
+
+
+def test_contributions_are_the_gradient_times_the_difference_to_the_list() -> None:
+    table, labels = _lists(60)
+    model = scorer.train(table, labels, SETTINGS, nets=2, random_state=0, prior=None)
+    x = model.standardise(table).requires_grad_()
+    (gradient,) = torch.autograd.grad(torch.stack([net(x) for net in model.nets]).mean(0).sum(), x)
+    expected = (gradient * (x - x.mean(1, keepdim=True))).detach().numpy()
+    places = np.random.default_rng(0).permuted(np.tile(np.arange(6), (60, 1)), axis=1)[:, :3]
+    found = model.contributions(model.standardise(table), places)
+    np.testing.assert_allclose(found, np.take_along_axis(expected, places[:, :, None], 1), atol=1e-5)
 
 
 def test_an_odd_value_cannot_decide_alone() -> None:

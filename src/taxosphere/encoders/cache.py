@@ -59,8 +59,11 @@ class VectorCache:
         keys = {self._key(text): text for text in texts}
         wanted = list(keys)
         found: dict[str, FloatArray] = {}
+        if not self.path.exists():
+            return found
         try:
-            with self._open() as connection:
+            # What `put` set up need not be set up again, which would take longer than the answer.
+            with closing(sqlite3.connect(self.path, timeout=_SECONDS_TO_WAIT)) as connection:
                 for start in range(0, len(wanted), _KEYS_PER_LOOKUP):
                     part = wanted[start : start + _KEYS_PER_LOOKUP]
                     marks = ",".join("?" * len(part))

@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -96,8 +96,10 @@ class TransformerEncoder:
         tokens = self.tokenize(distinct)
         done = 0
         with torch.no_grad():  # inference mode would mark weights loaded in it as unfit for fine-tuning
-            for rows in batches_by_length(tokens):
-                vectors[rows] = self.embed([tokens[row] for row in rows]).numpy()
+            groups = batches_by_length(tokens)
+            batches = [[tokens[row] for row in rows] for rows in groups]
+            for rows, found in zip(groups, self._embed_each(batches), strict=True):
+                vectors[rows] = found.numpy()
                 done += len(rows)
                 if progress is not None:
                     progress(done, len(distinct))
@@ -115,15 +117,33 @@ class TransformerEncoder:
 
     def embed(self, tokens: Sequence[Sequence[int]]) -> Tensor:
         """Unit vectors (b, dim) of one batch; differentiable, for fine-tuning."""
+        ids, mask = self._pad(tokens)
+        return self._unit(self.model(input_ids=ids, attention_mask=mask).last_hidden_state, mask)
+
+    def _embed_each(self, batches: Sequence[Sequence[Sequence[int]]]) -> Iterator[Tensor]:
+        """The same of several batches; a handful of texts goes through the weights together if the model allows it."""
+        from taxosphere.encoders import bert
+
+        if not 0 < sum(map(len, batches)) <= _BATCH or not bert.plain(self.model):
+            yield from map(self.embed, batches)
+            return
+        padded = [self._pad(tokens) for tokens in batches]
+        for hidden, (_, mask) in zip(bert.hidden(self.model, padded), padded, strict=True):
+            yield self._unit(hidden, mask)
+
+    def _pad(self, tokens: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
+        """Token numbers and mask, both (b, width)."""
         import torch
-        from torch.nn import functional as F
 
         width = _padded(max(len(row) for row in tokens))
         pad = self.tokenizer.pad_token_id or 0
-        ids = torch.tensor([[*row, *([pad] * (width - len(row)))] for row in tokens])  # (b, width)
-        mask = (torch.arange(width) < torch.tensor([[len(row)] for row in tokens])).long()  # (b, width)
-        hidden = self.model(input_ids=ids, attention_mask=mask).last_hidden_state.float()  # (b, width, dim)
-        return F.normalize(_pool(hidden, mask, self.recipe.pooling), dim=-1)
+        ids = torch.tensor([[*row, *([pad] * (width - len(row)))] for row in tokens])
+        return ids, (torch.arange(width) < torch.tensor([[len(row)] for row in tokens])).long()
+
+    def _unit(self, hidden: Tensor, mask: Tensor) -> Tensor:
+        from torch.nn import functional as F
+
+        return F.normalize(_pool(hidden.float(), mask, self.recipe.pooling), dim=-1)
 
     def save(self, folder: Path) -> None:
         """Write a folder that ``load`` reads back: used for fine-tuned weights."""

@@ -92,9 +92,10 @@ def looks(
     queries: Sequence[Concept],
     *,
     exclude: Longs | None = None,
-    explain: bool = True,
+    explained: int | None = None,
 ) -> Iterator[Look]:
-    """Rank queries in blocks of those that are known in the same way; ``exclude`` is a candidate each must not see."""
+    """Rank queries in blocks of those that are known in the same way; ``exclude`` is a candidate each must not see,
+    ``explained`` says how many of each list (None: all) are given reasons."""
     kinds = np.array([(bool(q.name), bool(q.images and fitted.sight)) for q in queries], bool).reshape(-1, 2)
     mute = np.flatnonzero(~kinds.any(1))
     if len(mute):
@@ -112,7 +113,7 @@ def looks(
                 yield Look(part, sight.known.context, seen.directions, seen.ranked, seen.matches, sight.cutoff)
             else:
                 hidden = None if exclude is None else exclude[part]
-                yield _read(fitted, sight, context, asked, part, hidden, explain)
+                yield _read(fitted, sight, context, asked, part, hidden, explained)
 
 
 def _read(
@@ -122,11 +123,13 @@ def _read(
     asked: Sequence[Concept],
     rows: Longs,
     exclude: Longs | None,
-    explain: bool,
+    explained: int | None,
 ) -> Look:
     """By text, and by pictures too where there is a ``sight``."""
     views = encode_views(fitted.encoder, asked)
-    ranked = fitted.ranker.rank(context, fitted.network, asked, views, exclude=exclude, explain=explain)
+    if sight is not None and explained:
+        explained = None  # pictures may bring any of the list to the front
+    ranked = fitted.ranker.rank(context, fitted.network, asked, views, exclude=exclude, explained=explained)
     matches = [fitted.names.find(query) for query in asked]
     if sight is not None:
         seen = sight.look(asked)

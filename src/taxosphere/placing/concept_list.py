@@ -42,13 +42,17 @@ def with_ids(
     source: Path | None = None,
 ) -> list[Concept]:
     """Give ids to concepts that have none, and refuse ids that are taken."""
-    taken = set(taxonomy.ids)
+    new: set[str] = set()
+
+    def taken(id: str) -> bool:
+        return id in taxonomy or id in new
+
     found = []
     for number, concept in numbered:
         id = concept.id or new_id(taxonomy.ids, taken, concept.name or "picture")
-        if id in taken:
+        if taken(id):
             raise InputError(f"the id '{id}' is taken; choose another or leave it empty", source, number or None)
-        taken.add(id)
+        new.add(id)
         found.append(Concept(id, concept.name, concept.description, concept.synonyms, concept.images))
     return found
 

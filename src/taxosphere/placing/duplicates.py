@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from taxosphere.taxonomy import Concept, Taxonomy
@@ -71,7 +71,7 @@ class NameIndex:
         return tuple(Match(position, how) for position, how in found.items())
 
 
-def new_id(taxonomy_ids: Sequence[str], taken: set[str], name: str) -> str:
+def new_id(taxonomy_ids: Sequence[str], taken: Callable[[str], bool], name: str) -> str:
     """An id for a new concept in the style of the ids that are there: names, IRIs, prefixed or plain."""
     slug = _APART.sub("_", name.strip()).strip("_") or "concept"
     sample = taxonomy_ids[0] if taxonomy_ids else ""
@@ -83,6 +83,6 @@ def new_id(taxonomy_ids: Sequence[str], taken: set[str], name: str) -> str:
     else:
         wanted = name.strip() or slug
     unique, number = wanted, 2
-    while unique in taken:
+    while taken(unique):
         unique, number = f"{wanted}_{number}", number + 1
     return unique

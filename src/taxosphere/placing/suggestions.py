@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
 from taxosphere.placing.duplicates import Match
-from taxosphere.taxonomy import Concept, Taxonomy, structure
+from taxosphere.taxonomy import Concept, Taxonomy
 
 if TYPE_CHECKING:
     from taxosphere.ranking.context import Context
@@ -97,10 +98,26 @@ def assemble(
 ) -> list[Suggestions]:
     """Turn the arrays of a ranking into suggestions; ``cutoff`` is the joint one of `parent_cutoff`."""
     taxonomy = context.taxonomy
+    shown = min(k, ranked.shortlist.shape[1])
+    reasons = _reasons(ranked, shown)
+    paths = {p: _path(taxonomy, p) for p in np.unique(ranked.shortlist[:, :shown]).tolist()}
     found = []
     for i, query in enumerate(queries):
+        siblings = _siblings(context, query_vectors[i], ranked.shortlist[i, :shown])
         wanted = [
-            _suggestion(context, query_vectors[i], ranked, i, j) for j in range(min(k, ranked.shortlist.shape[1]))
+            Suggestion(
+                position=position,
+                id=taxonomy.ids[position],
+                name=taxonomy.names[position],
+                path=paths[position],
+                probability=float(ranked.probabilities[i, j]),
+                score=float(ranked.scores[i, position]),
+                cosine=float(ranked.cosine[i, j]),
+                gate=bool(ranked.gate[i, j]),
+                siblings=siblings[j],
+                reasons=reasons[i][j],
+            )
+            for j, position in enumerate(ranked.shortlist[i, :shown].tolist())
         ]
         strong = [s for s in wanted if s.probability >= cutoff * wanted[0].probability] if wanted else []
         already = tuple((taxonomy.ids[m.position], taxonomy.names[m.position], m.how) for m in matches[i])
@@ -110,36 +127,46 @@ def assemble(
     return found
 
 
-def _suggestion(context: Context, vector: np.ndarray[Any, Any], ranked: Ranked, i: int, j: int) -> Suggestion:
-    taxonomy, position = context.taxonomy, int(ranked.shortlist[i, j])
-    children = taxonomy.child_csr.row(position)
-    nearest = children[np.argsort(-(context.vectors[children] @ vector), kind="stable")[:_SIBLINGS]]
-    weights = ranked.contributions[i, j]
-    strongest = np.argsort(-np.abs(weights), kind="stable")[:_REASONS]
-    return Suggestion(
-        position=position,
-        id=taxonomy.ids[position],
-        name=taxonomy.names[position],
-        path=tuple(taxonomy.names[p] for p in taxonomy.path_positions(position)),
-        probability=float(ranked.probabilities[i, j]),
-        score=float(ranked.scores[i, position]),
-        cosine=float(ranked.cosine[i, j]),
-        gate=bool(ranked.gate[i, j]),
-        siblings=tuple(taxonomy.names[c] for c in nearest),
-        reasons={ranked.names[f]: round(float(weights[f]), 4) for f in strongest if weights[f] != 0},
-    )
+def _path(taxonomy: Taxonomy, position: int) -> tuple[str, ...]:
+    return tuple(taxonomy.names[p] for p in taxonomy.path_positions(position))
+
+
+def _reasons(ranked: Ranked, shown: int) -> list[list[dict[str, float]]]:
+    """The strongest contributions to each of the first ``shown`` of each list, by the name of their sign."""
+    weights = ranked.contributions[:, :shown]
+    strongest = np.argsort(-np.abs(weights), axis=2, kind="stable")[..., :_REASONS]
+    values = np.take_along_axis(weights, strongest, 2).astype(np.float64)
+    return [
+        [
+            {ranked.names[f]: round(v, 4) for f, v in zip(*pair, strict=True) if v != 0}
+            for pair in zip(*row, strict=True)
+        ]
+        for row in zip(strongest.tolist(), values.tolist(), strict=True)
+    ]
+
+
+def _siblings(
+    context: Context, vector: np.ndarray[Any, Any], parents: np.ndarray[Any, np.dtype[np.int64]]
+) -> list[tuple[str, ...]]:
+    """Names of the children of each parent that are most similar to the query."""
+    parent, child = context.taxonomy.child_csr.expand(parents)
+    order = np.lexsort((-(context.vectors[child] @ vector), parent))
+    ends = np.searchsorted(parent, np.arange(len(parents) + 1)).tolist()
+    nearest = child[order].tolist()
+    names = context.taxonomy.names
+    return [tuple(names[c] for c in nearest[start : min(start + _SIBLINGS, end)]) for start, end in pairwise(ends)]
 
 
 def _independent(taxonomy: Taxonomy, strong: Sequence[Suggestion]) -> list[Suggestion]:
     """Parents none of which is above another: the more probable of two on one path stays."""
-    above = structure.ancestor_rows(
-        taxonomy.parent_csr, np.array([s.position for s in strong], np.int64), taxonomy.longest
-    )
-    kept: list[int] = []
-    for i, suggestion in enumerate(strong):
-        if not any(suggestion.position in above.row(j) or strong[j].position in above.row(i) for j in kept):
-            kept.append(i)
-    return [strong[i] for i in kept]
+    if len(strong) < 2:
+        return list(strong)
+    above = taxonomy.ancestor_csr
+    kept: list[Suggestion] = []
+    for one in strong:
+        if not any(one.position in above.row(s.position) or s.position in above.row(one.position) for s in kept):
+            kept.append(one)
+    return kept
 
 
 def parent_cutoff(

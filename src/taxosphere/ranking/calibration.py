@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
-from scipy.special import logsumexp
 
 Floats = NDArray[np.floating]
 
@@ -14,7 +13,8 @@ TOP = 3  # best scores that the none-question looks at
 
 def softmax(scores: Floats, temperature: float = 1.0) -> NDArray[np.float64]:
     scaled = scores.astype(np.float64) / temperature
-    return np.asarray(np.exp(scaled - logsumexp(scaled, axis=1, keepdims=True)))
+    scaled = np.exp(scaled - scaled.max(axis=1, keepdims=True))
+    return np.asarray(scaled / scaled.sum(axis=1, keepdims=True))
 
 
 def temperature(scores: Floats, labels: NDArray[np.bool_]) -> float:

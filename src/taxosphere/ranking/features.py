@@ -1,4 +1,4 @@
-"""What speaks for a candidate, as one (queries, candidates) matrix per sign.
+"""What speaks for a candidate: signs, each a (queries, candidates) matrix in one form or another.
 
 Signs come in families that can be switched off: ``sphere`` (learned directions and the gate), ``encoder`` (raw
 vectors), ``votes`` (parents of similar concepts, similar children), ``structure`` (of the candidate alone), ``names``
@@ -16,13 +16,14 @@ from scipy import sparse
 
 from taxosphere.orbit import gate
 from taxosphere.ranking.context import Context, Points
-from taxosphere.ranking.lexicon import BAGS, SEVERAL, SINGLE, Matrix
+from taxosphere.ranking.forms import Below, Few, Form, Matrix, Signs, dealt
+from taxosphere.ranking.lexicon import BAGS, SEVERAL, SINGLE, rows_of
 from taxosphere.ranking.mentions import definition_mentions, name_mentions
 from taxosphere.ranking.views import Views
 from taxosphere.ranking.words import Reading
 
 Floats = NDArray[np.float32]
-Signs = dict[str, Floats]
+Forms = dict[str, Form]
 
 FAMILIES = ("sphere", "encoder", "votes", "structure", "names", "descriptions")
 _GATE = 10.0  # γ of the gate margin: a scale for the feature, not a decision
@@ -39,14 +40,10 @@ class Queries:
 
 def signs(context: Context, queries: Queries, families: Sequence[str]) -> Signs:
     """All signs of the wanted families but ``structure``, which does not depend on the query."""
-    found: Signs = {}
+    found: Forms = {}
     similar = similarities(context, queries)
     if "sphere" in families:
-        found |= {"sphere": similar["sphere"], "sphere, children": queries.points.z @ context.centres["z"].T}
-        threshold = gate.thresholds(context.delta, _GATE).astype(np.float32)
-        found["gate margin"] = np.clip(similar["sphere"] - threshold, -2, 2)
-        found["sphere mean"] = queries.points.z @ context.points.mu.T
-        found["sphere likelihood"] = likelihood(context, queries)
+        found |= sphere_signs(context, queries, similar)
     if "encoder" in families:
         found |= encoder_signs(context, queries, similar)
     if "names" in families:
@@ -55,93 +52,124 @@ def signs(context: Context, queries: Queries, families: Sequence[str]) -> Signs:
         found |= description_signs(context, queries, similar)
     if "votes" in families:
         found |= vote_signs(context, similar, families)
-    return found
+    return Signs((len(queries.readings), len(context.taxonomy)), context.owners, found)
 
 
-def similarities(context: Context, queries: Queries) -> Signs:
+def similarities(context: Context, queries: Queries) -> dict[str, Floats]:
     """Query to concept by each measure; several families build on them."""
-    lexicon = context.lexicon
+    asked, known = queries.views, context.views
     unit = {}
     for name in ("grams", "text"):
-        rows, strange = lexicon.bags[name].encode([BAGS[name](r) for r in queries.readings])
-        unit[name] = lexicon.bags[name].unit(rows, strange)
+        bag = context.lexicon.bags[name]
+        unit[name] = bag.unit(*bag.encode([BAGS[name](r) for r in queries.readings]))
+    words = _dense(context.lexicon.similar.ask(unit | {"text, children": unit["text"]}))
+    names, description_to_name = _both(asked.name, asked.description, known.name)
+    name_to_description, descriptions = _both(asked.name, asked.description, known.description)
     return {
         "sphere": queries.points.z @ context.points.z.T,
-        "full": queries.views.full @ context.views.full.T,
-        "name": queries.views.name @ context.views.name.T,
-        "grams": _dense(unit["grams"] @ lexicon.grams),
-        "text": _dense(unit["text"] @ lexicon.text),
-        "text, children": _dense(unit["text"] @ lexicon.text_centre),
+        "full": asked.full @ known.full.T,
+        "name": names,
+        "description to name": description_to_name,
+        "name to description": name_to_description,
+        "description": descriptions,
+        **dict(zip(("grams", "text", "text, children"), np.split(words, 3), strict=True)),
     }
 
 
-def likelihood(context: Context, queries: Queries) -> Floats:
-    """log density of each query's point under each candidate's von Mises–Fisher distribution."""
-    return queries.points.z @ context.pull.T + context.log_normalizer
+def _both(names: Floats, descriptions: Floats, known: Floats) -> Sequence[Floats]:
+    """Two kinds of queries with the same candidates. Many are multiplied together, so that the candidates are read from
+    memory once; of a single query two products with vectors are faster than one with a matrix."""
+    if len(names) > 1:
+        return np.split(np.concatenate([names, descriptions]) @ known.T, 2)
+    first = names @ known.T
+    return first, first if np.array_equal(names, descriptions) else descriptions @ known.T
 
 
-def encoder_signs(context: Context, queries: Queries, similar: Signs) -> Signs:
-    asked, known = queries.views, context.views
-    # Two kinds of queries at once: reading all candidates from memory is what takes the time.
-    both = np.concatenate([asked.name, asked.description])
-    name_described, described = np.split(both @ known.description.T, 2)
+def sphere_signs(context: Context, queries: Queries, similar: dict[str, Floats]) -> Forms:
+    """Directions, the gate, and the log density of the query's point under each von Mises–Fisher distribution."""
+    threshold = gate.thresholds(context.delta, _GATE).astype(np.float32)
+    margin = similar["sphere"] - threshold
+    mean = queries.points.z @ context.points.mu.T
+    density = mean * context.points.kappa
+    density += context.log_normalizer
+    return {
+        "sphere": similar["sphere"],
+        "sphere, children": of_children(context, queries.points.z, "z"),
+        "gate margin": np.clip(margin, -2, 2, out=margin),
+        "sphere mean": mean,
+        "sphere likelihood": density,
+    }
+
+
+def of_children(context: Context, asked: Floats, source: str) -> Below:
+    """Similarity to the centre of the candidate's children; zero where there are none."""
+    return Below(asked @ context.centres[source].T, np.zeros((len(asked), 1), np.float32))
+
+
+def encoder_signs(context: Context, queries: Queries, similar: dict[str, Floats]) -> Forms:
     return {
         "encoder": similar["full"],
         "encoder, names": similar["name"],
-        "encoder, descriptions": described,
-        "encoder, description to name": asked.description @ known.name.T,
-        "encoder, name to description": name_described,
-        "encoder, children": asked.full @ context.centres["full"].T,
-        "encoder, children's names": asked.name @ context.centres["name"].T,
+        "encoder, descriptions": similar["description"],
+        "encoder, description to name": similar["description to name"],
+        "encoder, name to description": similar["name to description"],
+        "encoder, children": of_children(context, queries.views.full, "full"),
+        "encoder, children's names": of_children(context, queries.views.name, "name"),
     }
 
 
-def name_signs(context: Context, queries: Queries, similar: Signs) -> Signs:
-    found = {"letters in common": similar["grams"]}
+def name_signs(context: Context, queries: Queries, similar: dict[str, Floats]) -> Forms:
+    found: Forms = {"letters in common": similar["grams"]}
     found |= associations(context, queries, ("name head", "name start"), ("name words",))
     return found | name_mentions(context.lexicon, queries.readings, len(context.taxonomy))
 
 
-def description_signs(context: Context, queries: Queries, similar: Signs) -> Signs:
-    found = {"words in common": similar["text"], "words in common, children": similar["text, children"]}
+def description_signs(context: Context, queries: Queries, similar: dict[str, Floats]) -> Forms:
+    found: Forms = {"words in common": similar["text"], "words in common, children": similar["text, children"]}
     found |= associations(context, queries, ("phrase head", "phrase start"), ("text", "phrase words"))
     return found | definition_mentions(context.lexicon, queries.readings, len(context.taxonomy))
 
 
-def associations(context: Context, queries: Queries, single: Sequence[str], several: Sequence[str]) -> Signs:
+def associations(context: Context, queries: Queries, single: Sequence[str], several: Sequence[str]) -> Forms:
     """Below which candidates the seed uses the query's words."""
     assert set(single) <= set(SINGLE)
     assert set(several) <= set(SEVERAL)
-    found: Signs = {}
+    rows: dict[str, Matrix] = {}
     for name in (*single, *several):
-        bag, known = context.lexicon.bags[name], context.lexicon.associations[name]
-        rows, strange = bag.encode([BAGS[name](r) for r in queries.readings])
+        bag = context.lexicon.bags[name]
+        used, strange = bag.encode([BAGS[name](r) for r in queries.readings])
         if name in single:
-            found[f"{name} below, share"] = _dense(rows @ known.shares)
-            found[f"{name} below, count"] = np.log1p(_dense(rows @ known.counts))
+            rows |= {f"{name} below, share": used, f"{name} below, count": used}
         else:
-            weighted = _dense(bag.weighted(rows) @ known.shares)
-            found[f"{name} below, share"] = weighted / bag.total(rows, strange)[:, None]
-    return found
+            share = bag.weighted(used)
+            share.data /= np.repeat(bag.total(used, strange), np.diff(used.indptr))
+            rows[f"{name} below, share"] = share
+    found = dealt(context.lexicon.below.ask(rows), list(rows))
+    for name in single:
+        count = found[f"{name} below, count"]
+        found[f"{name} below, count"] = Few(count.keys, np.log1p(count.values))
+    return dict(found)
 
 
-def vote_signs(context: Context, similar: Signs, families: Sequence[str]) -> Signs:
+def vote_signs(context: Context, similar: dict[str, Floats], families: Sequence[str]) -> Forms:
     """Parents of the most similar concepts, their parents in turn, and the most similar child."""
     sources = {"full": 20.0, "name": 20.0}
     sources |= {"sphere": 20.0} if "sphere" in families else {}
     sources |= {"text": 10.0} if "descriptions" in families else {}
     sources |= {"grams": 10.0} if "names" in families else {}
-    found: Signs = {}
-    for name, sharpness in sources.items():
-        cast = votes(similar[name][:, : context.evidence], 10, sharpness) @ context.parents
-        found[f"votes, {name}"] = _dense(cast)
-        found[f"votes one up, {name}"] = _dense(cast @ context.grandparents)
-        found[f"most similar child, {name}"] = best_child(context, similar[name])
-    wide = similar["full"] + similar["name"] + (similar["sphere"] if "sphere" in families else 0)
+    ballots = [votes(similar[name][:, : context.evidence], 10, sharpness) for name, sharpness in sources.items()]
+    cast = sparse.vstack(ballots, format="csr") @ context.parents
+    parents = dealt(cast, list(sources))
+    grandparents = dealt(cast @ context.grandparents, list(sources))
+    found: Forms = {}
+    for name in sources:
+        found[f"votes, {name}"] = parents[name]
+        found[f"votes one up, {name}"] = grandparents[name]
+        found[f"most similar child, {name}"] = most_similar_child(context, similar[name])
+    wide = similar["full"] + similar["name"]
+    wide += similar["sphere"] if "sphere" in families else 0
     cast = votes(wide[:, : context.evidence], 30, 6.0) @ context.parents
-    found["votes, wide"] = _dense(cast)
-    found["votes below"] = _dense(cast @ context.above)
-    return found
+    return found | dealt(cast, ["votes, wide"]) | dealt(cast @ context.above, ["votes below"])
 
 
 def votes(similarity: Floats, count: int, sharpness: float) -> Matrix:
@@ -149,20 +177,25 @@ def votes(similarity: Floats, count: int, sharpness: float) -> Matrix:
     number, size = similarity.shape
     count = min(count, size)
     nearest = np.argpartition(-similarity, count - 1, axis=1)[:, :count] if count < size else _all(number, size)
+    nearest = np.sort(nearest, axis=1)  # one order of summation, whatever the partition left
     values = np.take_along_axis(similarity, nearest, 1)
     weights = np.exp(sharpness * (values - values.max(1, keepdims=True)))
     weights /= weights.sum(1, keepdims=True)
-    rows = np.repeat(np.arange(number), count)
-    return sparse.csr_array((weights.ravel().astype(np.float32), (rows, nearest.ravel())), shape=(number, size))
+    return rows_of(weights.ravel().astype(np.float32), nearest.ravel(), count * np.arange(number + 1), size)
+
+
+def most_similar_child(context: Context, similarity: Floats) -> Below:
+    """Similarity of the candidate's most similar child; the query's lowest similarity where there is none."""
+    best = [similarity.take(children, 1).max(1) for _, children in context.broods]
+    nothing = np.zeros((len(similarity), 0), np.float32)
+    return Below(np.concatenate([nothing, *best], axis=1), similarity.min(axis=1, keepdims=True))
 
 
 def best_child(context: Context, similarity: Floats) -> Floats:
-    """Similarity of the candidate's most similar child; the query's lowest similarity where there is none."""
-    children, owners, starts = context.child_order
-    lowest = similarity.min(axis=1, keepdims=True)
-    found = np.repeat(lowest, similarity.shape[1], axis=1)
-    if len(children):
-        found[:, owners] = np.maximum.reduceat(similarity[:, children], starts, axis=1)
+    """The same for every candidate, as a full matrix."""
+    child = most_similar_child(context, similarity)
+    found = np.repeat(child.elsewhere, similarity.shape[1], axis=1)
+    found[:, context.owners] = child.values
     return found
 
 

@@ -17,7 +17,7 @@ from scipy.optimize import minimize, minimize_scalar
 from scipy.special import logsumexp
 
 from taxosphere.ranking.context import Context
-from taxosphere.ranking.features import Signs
+from taxosphere.ranking.forms import Signs, positive
 from taxosphere.ranking.logistic import moments
 
 Floats = NDArray[np.float32]
@@ -54,15 +54,19 @@ class Guess:
 
     weights: dict[str, float]
 
-    def __call__(self, context: Context, found: Signs, count: int) -> Floats:
-        """(count, candidates); signs that were not computed say nothing."""
-        total = np.zeros((count, len(context.taxonomy)), np.float32)
+    def __call__(self, context: Context, found: Signs) -> Floats:
+        """(queries, candidates); signs that were not computed say nothing."""
+        own = np.zeros(len(context.taxonomy), np.float32)
+        terms = []
         for name, weight in self.weights.items():
             sign = name.removesuffix(_AT_ALL)
-            if sign in found:
-                total += np.float32(weight) * (found[sign] if sign == name else found[sign] > 0)
+            if sign in found.forms:
+                form = found.forms[sign]
+                terms.append((form if sign == name else positive(form), weight))
             elif sign in context.static:
-                total += np.float32(weight) * context.static[sign]
+                own += np.float32(weight) * context.static[sign]
+        total = found.weighted(terms)
+        total += own
         return total
 
 
@@ -92,7 +96,7 @@ def sample(
 ) -> Sample:
     """The best candidates by hand, random ones, and all true parents of a block of queries."""
     count, size = len(gold), len(context.taxonomy)
-    guess = BY_HAND(context, found, count)
+    guess = BY_HAND(context, found)
     true = np.zeros((count, size), bool)
     for row, parents in enumerate(gold):
         true[row, parents] = True
@@ -110,9 +114,11 @@ def sample(
     stands_for[:, drawn] = np.where(known, -np.inf, np.log(size / chance.shape[1]))
     extra = np.take_along_axis(true & ~listed, golden, 1)
     stands_for[:, near + chance.shape[1] :] = np.where(extra, 0.0, -np.inf)
-    columns = {name: np.take_along_axis(values, at, 1) for name, values in found.items()}
+    columns = found.at(at)
     columns |= {
-        f"{name}{_AT_ALL}": (columns[name] > 0).astype(np.float32) for name in found if f"{name}{_AT_ALL}" in _BY_HAND
+        f"{name}{_AT_ALL}": (values > 0).astype(np.float32)
+        for name, values in columns.items()
+        if f"{name}{_AT_ALL}" in _BY_HAND
     }
     if "structure" in families:
         columns |= {name: values[at] for name, values in context.static.items()}

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from taxosphere.ranking.forms import Matrix
 from taxosphere.ranking.words import STOP_WORDS, Reading
 
 Floats = NDArray[np.float32]
-Matrix: TypeAlias = Any  # scipy's sparse arrays have no types
 
 _GRAMS = (3, 4, 5)
 
@@ -48,32 +48,37 @@ class Bag:
 
     def encode(self, bags: Sequence[Iterable[str]]) -> tuple[Matrix, Floats]:
         """Bags of queries as rows, and for each the number of words that are unknown here."""
-        rows, used = [], []
+        ends, used = [0], list[int]()
         strange = np.zeros(len(bags), np.float32)
         for row, bag in enumerate(bags):
-            for word in dict.fromkeys(bag):
-                column = self.columns.get(word)
-                if column is None:
-                    strange[row] += 1
-                else:
-                    rows.append(row)
-                    used.append(column)
-        shape = (len(bags), len(self.weights))
-        return sparse.csr_array((np.ones(len(rows), np.float32), (rows, used)), shape=shape), strange
+            words = set(bag)
+            known = sorted(self.columns[word] for word in words if word in self.columns)
+            strange[row] = len(words) - len(known)
+            used += known
+            ends.append(len(used))
+        return rows_of(np.ones(len(used), np.float32), used, ends, len(self.weights)), strange
 
-    def weighted(self, matrix: Matrix) -> Matrix:
-        return sparse.csr_array(matrix * self.weights[None, :])
+    def weighted(self, rows: Matrix) -> Matrix:
+        """Rows of `encode` with each word's weight in place of the one."""
+        return rows_of(self.weights[rows.indices], rows.indices, rows.indptr, len(self.weights))
 
-    def unit(self, matrix: Matrix, strange: Floats | float = 0.0) -> Matrix:
+    def unit(self, rows: Matrix, strange: Floats | float = 0.0) -> Matrix:
         """TF-IDF rows of length one."""
-        scaled = self.weighted(matrix)
-        squared = np.asarray(scaled.multiply(scaled).sum(1)).ravel() + strange * self.unknown**2
-        return row_scaled(scaled, 1 / np.sqrt(np.maximum(squared, 1e-12)))
+        scaled = self.weighted(rows)
+        owner = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
+        squared = np.bincount(owner, scaled.data**2, rows.shape[0]) + strange * self.unknown**2
+        scaled.data /= np.sqrt(np.maximum(squared, 1e-12)).astype(np.float32)[owner]
+        return scaled
 
-    def total(self, matrix: Matrix, strange: Floats) -> Floats:
+    def total(self, rows: Matrix, strange: Floats) -> Floats:
         """Sum of the weights of each row's words."""
-        summed: Floats = np.asarray(matrix @ self.weights).ravel() + strange * self.unknown
+        summed: Floats = np.asarray(rows @ self.weights).ravel() + strange * self.unknown
         return np.maximum(summed, 1e-6)
+
+
+def rows_of(data: Floats, columns: Sequence[int] | NDArray[np.integer], ends: Any, width: int) -> Matrix:
+    """A sparse matrix from its compressed rows; going through (row, column) pairs takes far longer for one query."""
+    return sparse.csr_array((data, columns, ends), shape=(len(ends) - 1, width))
 
 
 def row_scaled(matrix: Matrix, factors: NDArray[np.floating]) -> Matrix:
@@ -95,6 +100,27 @@ class Association:
         uses = np.asarray(counts.sum(0)).ravel()
         shares = sparse.csr_array(counts * (1 / (uses + 1)).astype(np.float32)[None, :])
         return cls(counts.T.tocsr(), shares.T.tocsr())
+
+
+@dataclass(frozen=True)
+class Stack:
+    """Matrices (words, n) of several vocabularies one below the other, so that one product serves them all."""
+
+    first: dict[str, int]
+    matrix: Matrix
+
+    @classmethod
+    def of(cls, parts: Mapping[str, Matrix]) -> Stack:
+        heights = [part.shape[0] for part in parts.values()]
+        first = dict(zip(parts, np.cumsum([0, *heights]).tolist()))
+        return cls(first, sparse.csr_array(sparse.vstack(list(parts.values()), format="csr")))
+
+    def ask(self, rows: Mapping[str, Matrix]) -> Matrix:
+        """Query rows (q, words) times the part of each name: (names · q, n), in the order of the names."""
+        counts = np.concatenate([np.diff(part.indptr) for part in rows.values()])
+        columns = np.concatenate([part.indices + self.first[name] for name, part in rows.items()])
+        data = np.concatenate([part.data for part in rows.values()])
+        return rows_of(data, columns, np.concatenate([[0], np.cumsum(counts)]), self.matrix.shape[0]) @ self.matrix
 
 
 def grams(reading: Reading) -> list[str]:
@@ -126,14 +152,17 @@ class Lexicon:
 
     def __init__(self, readings: Sequence[Reading], children: Matrix) -> None:
         self.bags = {name: Bag.build([take(r) for r in readings]) for name, take in BAGS.items()}
-        self.associations = {name: Association.build(self.bags[name], children) for name in (*SINGLE, *SEVERAL)}
-        self.grams = self.bags["grams"].unit(self.bags["grams"].rows).T.tocsr()
-        text = self.bags["text"].unit(self.bags["text"].rows)
-        self.text = text.T.tocsr()
+        known = {name: Association.build(self.bags[name], children) for name in (*SINGLE, *SEVERAL)}
+        self.below = Stack.of(
+            {f"{name} below, share": known[name].shares for name in known}
+            | {f"{name} below, count": known[name].counts for name in SINGLE}
+        )
+        grams, text = (self.bags[name].unit(self.bags[name].rows) for name in ("grams", "text"))
         counts = np.maximum(np.asarray(children.sum(1)).ravel(), 1)
         centre = row_scaled(sparse.csr_array(children @ text), 1 / counts)
         length = np.sqrt(np.asarray(centre.multiply(centre).sum(1)).ravel())
-        self.text_centre = row_scaled(centre, 1 / np.maximum(length, 1e-6)).T.tocsr()
+        centre = row_scaled(centre, 1 / np.maximum(length, 1e-6))
+        self.similar = Stack.of({"grams": grams.T, "text": text.T, "text, children": centre.T})
         self.places: dict[str, list[int]] = {}
         for position, reading in enumerate(readings):
             if reading.key:

@@ -2,51 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from taxosphere.ranking.forms import Few
 from taxosphere.ranking.lexicon import Lexicon
 from taxosphere.ranking.words import Reading
 
-Floats = NDArray[np.float32]
 
-
-def name_mentions(lexicon: Lexicon, readings: Sequence[Reading], size: int) -> dict[str, Floats]:
+def name_mentions(lexicon: Lexicon, readings: Sequence[Reading], size: int) -> dict[str, Few]:
     """A ``sea bird`` mentions ``bird`` at its end; ``cost of living`` mentions ``cost`` as its head."""
-    inside, end, head, same = (np.zeros((len(readings), size), np.float32) for _ in range(4))
+    inside, end, head, same = (defaultdict[int, float](float) for _ in range(4))
     for row, reading in enumerate(readings):
         words = len(reading.name)
         for start, stop, places in _runs(reading.name, lexicon):
             share = (stop - start) / words
-            if share == 1:
-                same[row, places] = 1
-                continue
-            inside[row, places] = np.maximum(inside[row, places], share)
-            if stop == words:
-                end[row, places] = np.maximum(end[row, places], share)
-            if stop == reading.head:
-                head[row, places] = np.maximum(head[row, places], (stop - start) / reading.head)
-    return {"named inside": inside, "named at the end": end, "named as the head": head, "same name": same}
+            for key in (row * size + place for place in places):
+                if share == 1:
+                    same[key] = 1
+                    continue
+                inside[key] = max(inside[key], share)
+                if stop == words:
+                    end[key] = max(end[key], share)
+                if stop == reading.head:
+                    head[key] = max(head[key], (stop - start) / reading.head)
+    return _few({"named inside": inside, "named at the end": end, "named as the head": head, "same name": same})
 
 
-def definition_mentions(lexicon: Lexicon, readings: Sequence[Reading], size: int) -> dict[str, Floats]:
+def definition_mentions(lexicon: Lexicon, readings: Sequence[Reading], size: int) -> dict[str, Few]:
     """The earlier a definition names a candidate the better; its first phrase ending in it is best."""
-    early, length, phrase, phrase_end = (np.zeros((len(readings), size), np.float32) for _ in range(4))
+    early, length, phrase, phrase_end = (defaultdict[int, float](float) for _ in range(4))
     for row, reading in enumerate(readings):
         for start, stop, places in _runs(reading.body, lexicon):
-            early[row, places] = np.maximum(early[row, places], 1 / (1 + 0.2 * start))
-            length[row, places] = np.maximum(length[row, places], stop - start)
+            for key in (row * size + place for place in places):
+                early[key] = max(early[key], 1 / (1 + 0.2 * start))
+                length[key] = max(length[key], stop - start)
         for start, stop, places in _runs(reading.phrase, lexicon):
-            phrase[row, places] = 1
-            if stop == len(reading.phrase):
-                phrase_end[row, places] = np.maximum(phrase_end[row, places], stop - start)
+            for key in (row * size + place for place in places):
+                phrase[key] = 1
+                if stop == len(reading.phrase):
+                    phrase_end[key] = max(phrase_end[key], stop - start)
+    return _few(
+        {
+            "mentioned early": early,
+            "words mentioned": length,
+            "in the first phrase": phrase,
+            "ends the first phrase": phrase_end,
+        }
+    )
+
+
+def _few(found: Mapping[str, Mapping[int, float]]) -> dict[str, Few]:
     return {
-        "mentioned early": early,
-        "words mentioned": length,
-        "in the first phrase": phrase,
-        "ends the first phrase": phrase_end,
+        name: Few(np.fromiter(marks, np.int64, len(marks)), np.fromiter(marks.values(), np.float32, len(marks)))
+        for name, marks in found.items()
     }
 
 

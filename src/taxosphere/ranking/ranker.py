@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from torch import Tensor
 
 from taxosphere.model.config import PolarisConfig, RankingConfig
 from taxosphere.model.network import SphereNetwork
@@ -33,7 +35,8 @@ _RIDGE = 0.1  # on the weights of the question whether any candidate is right
 
 @dataclass(frozen=True)
 class Ranked:
-    """Lists (q, k), best first. ``probabilities`` and ``none`` add up to one, ``scores`` (q, n) orders everything."""
+    """Lists (q, k), best first. ``probabilities`` and ``none`` add up to one, ``scores`` (q, n) orders everything.
+    ``contributions`` (q, e, signs) are there for the first e that were to be explained."""
 
     shortlist: NDArray[np.int64]
     probabilities: Floats
@@ -145,27 +148,34 @@ class Ranker:
         views: Views,
         *,
         exclude: NDArray[np.int64] | None = None,
-        explain: bool = True,
+        explained: int | None = None,
     ) -> Ranked:
-        """Rank all candidates of the context for one block of queries."""
+        """Rank all candidates of the context for one block of queries; the first ``explained`` of each list (None: all)
+        are given reasons."""
         asking = queries_of(network, queries, views)
         found = shortlist(context, asking, self.families, self.guess, exclude=exclude)
-        return self.judge(found, asking.points.z, context.points.z, context.delta, explain=explain)
+        return self.judge(found, asking.points.z, context.points.z, context.delta, explained=explained)
 
     def judge(
-        self, found: Shortlist, asked: Floats, candidates: Floats, delta: NDArray[np.floating], *, explain: bool = True
+        self,
+        found: Shortlist,
+        asked: Floats,
+        candidates: Floats,
+        delta: NDArray[np.floating],
+        *,
+        explained: int | None = None,
     ) -> Ranked:
         """Lists in the order of what was learned. ``asked`` (q, d) and ``candidates`` (n, d) are points on one sphere,
         ``delta`` the depths the gate reads."""
-        table = self._read(*derived(found.names, found.features))
-        own = self._own(table, found)
+        x = self._read(*derived(found.names, found.features))
+        own = self._own(x, found)
         order = np.argsort(-own, axis=1, kind="stable")
         positions = np.take_along_axis(found.positions, order, 1)
-        none = self._none(own, table)
+        none = self._none(own, x)
         probability = np.take_along_axis(calibration.softmax(own, self.temperature), order, 1) * (1 - none[:, None])
         cosine = np.einsum("qd,qkd->qk", asked, candidates[positions])
         threshold = gate.thresholds(delta, self.gamma)
-        signs, reasons = self._reasons(table, order) if explain else ((), np.zeros((*order.shape, 0), np.float32))
+        signs, reasons = self._reasons(x, order[:, :explained]) if explained != 0 else ((), _no_reasons(order, 0))
         return Ranked(
             positions,
             probability.astype(np.float32),
@@ -177,36 +187,40 @@ class Ranker:
             signs,
         )
 
-    def _read(self, names: Sequence[str], table: Floats) -> Floats:
-        """The columns the scorer knows; one that is not there has its usual value."""
+    def _read(self, names: Sequence[str], table: Floats) -> Tensor:
+        """The columns the scorer knows, standardised; one that is not there has its usual value."""
         if tuple(names) == self.columns:
-            return table
+            return self.scorer.standardise(table)
         read = np.broadcast_to(self.scorer.mean, (*table.shape[:2], len(self.columns))).copy()
         place = {name: column for column, name in enumerate(names)}
         for column, name in enumerate(self.columns):
             if name in place:
                 read[..., column] = table[..., place[name]]
-        return read
+        return self.scorer.standardise(read)
 
-    def _own(self, table: Floats, found: Shortlist) -> Floats:
+    def _own(self, x: Tensor, found: Shortlist) -> Floats:
         if self.scorer.nets:
-            return self.scorer.scores(table)
+            return self.scorer.scores_of(x)
         return np.asarray(np.take_along_axis(found.guess, found.positions, 1), np.float32)
 
-    def _none(self, own: Floats, table: Floats) -> NDArray[np.float64]:
+    def _none(self, own: Floats, x: Tensor) -> NDArray[np.float64]:
         if self.none is None:
             return np.full(len(own), self.none_share)
-        return self.none.probability(calibration.none_signals(own, self.scorer.standardise(table).numpy()))
+        return self.none.probability(calibration.none_signals(own, x.numpy()))
 
-    def _reasons(self, table: Floats, order: NDArray[np.int64]) -> tuple[tuple[str, ...], Floats]:
-        """Contributions of the derived columns are added to those of the sign they come from."""
+    @cached_property
+    def _origins(self) -> tuple[tuple[str, ...], Floats]:
+        """The signs, and which of them each column comes from, as a matrix of zeros and ones."""
         signs = tuple(dict.fromkeys(origin(name) for name in self.columns))
+        owner = [signs.index(origin(name)) for name in self.columns]
+        return signs, np.eye(len(signs), dtype=np.float32)[owner] if signs else np.zeros((0, 0), np.float32)
+
+    def _reasons(self, x: Tensor, places: NDArray[np.int64]) -> tuple[tuple[str, ...], Floats]:
+        """Contributions of the derived columns are added to those of the sign they come from."""
+        signs, columns = self._origins
         if not self.scorer.nets:
-            return signs, np.zeros((*order.shape, len(signs)), np.float32)
-        parts = self.scorer.contributions(table)
-        owner = np.array([signs.index(origin(name)) for name in self.columns])
-        summed = parts @ np.eye(len(signs), dtype=np.float32)[owner]
-        return signs, np.take_along_axis(summed, order[:, :, None], 1)
+            return signs, _no_reasons(places, len(signs))
+        return signs, self.scorer.contributions(x, places) @ columns
 
     def to_arrays(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """What an artifact keeps: arrays, and settings as JSON."""
@@ -235,6 +249,10 @@ class Ranker:
             notes["note"],
             Guess(notes["guess"]),
         )
+
+
+def _no_reasons(places: NDArray[np.int64], signs: int) -> Floats:
+    return np.zeros((*places.shape, signs), np.float32)
 
 
 def _everything(guess: Floats, positions: NDArray[np.int64], own: Floats) -> Floats:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -36,6 +37,12 @@ class Net(nn.Module):
         hidden = F.gelu(F.linear(x, self.into, self.bias))
         return x @ self.linear + (hidden if keep is None else hidden * keep) @ self.out
 
+    def gradient(self, x: Tensor) -> Tensor:
+        """∂score/∂x; gelu(h) = hΦ(h) has the slope Φ(h) + hφ(h)."""
+        h = F.linear(x, self.into, self.bias)
+        slope: Tensor = torch.special.ndtr(h) + h * torch.exp(-h * h / 2) / math.sqrt(2 * math.pi)
+        return self.linear + (slope * self.out) @ self.into
+
 
 @dataclass(frozen=True)
 class Scorer:
@@ -50,17 +57,22 @@ class Scorer:
 
     def scores(self, table: Floats) -> Floats:
         """(q, k) from (q, k, f): the mean of the nets' log probabilities."""
-        x = self.standardise(table)
+        return self.scores_of(self.standardise(table))
+
+    def scores_of(self, x: Tensor) -> Floats:
+        """The same from features that are standardised already."""
         with torch.no_grad():
             return torch.stack([F.log_softmax(net(x), 1) for net in self.nets]).mean(0).numpy()
 
-    def contributions(self, table: Floats) -> Floats:
-        """(q, k, f): what each feature adds compared with the average of the list (gradient × difference)."""
-        x = self.standardise(table).requires_grad_()
-        total = torch.stack([net(x) for net in self.nets]).mean(0).sum()
-        (gradient,) = torch.autograd.grad(total, x)
+    def contributions(self, x: Tensor, places: NDArray[np.int64]) -> Floats:
+        """What each standardised feature adds compared with the average of the list (gradient × difference).
+
+        (q, e, f) of the candidates at ``places`` (q, e) of the lists ``x`` (q, k, f).
+        """
         with torch.no_grad():
-            return (gradient * (x - x.mean(1, keepdim=True))).numpy()
+            shown = x[torch.arange(len(x))[:, None], torch.from_numpy(places)]
+            gradient = torch.stack([net.gradient(shown) for net in self.nets]).mean(0)
+            return (gradient * (shown - x.mean(1, keepdim=True))).numpy()
 
     def to_arrays(self) -> dict[str, NDArray[np.floating]]:
         arrays: dict[str, NDArray[np.floating]] = {"mean": self.mean, "scale": self.scale}

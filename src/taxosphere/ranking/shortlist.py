@@ -76,7 +76,7 @@ def shortlist(
 ) -> Shortlist:
     """Look at one block of queries; ``exclude`` names a position per query that is no candidate."""
     found = signs(context, queries, families)
-    guess = guess_by(context, found, len(queries.readings))
+    guess = guess_by(context, found)
     guess -= guess.max(axis=1, keepdims=True)
     if exclude is not None:
         guess[np.arange(len(guess)), exclude] = -np.inf
@@ -84,7 +84,7 @@ def shortlist(
     best = np.argpartition(-guess, k - 1, axis=1)[:, :k]
     order = np.argsort(-np.take_along_axis(guess, best, 1), axis=1, kind="stable")
     positions = np.take_along_axis(best, order, 1)
-    columns = {name: np.take_along_axis(values, positions, 1) for name, values in found.items()}
+    columns = found.at(positions)
     columns[FIRST_GUESS] = np.take_along_axis(guess, positions, 1)
     if "structure" in families:
         columns |= {name: values[positions] for name, values in context.static.items()}
@@ -100,19 +100,21 @@ def derived(names: Sequence[str], table: Floats, present: NDArray[np.bool_] | No
         own = np.where(present[..., None], own, -np.inf)
     gap = np.maximum(own - own.max(axis=1, keepdims=True), -1e3)
     rank = ranks(np.round(own, 4))  # what differs by rounding alone shares a rank
+    decay = -np.log1p(np.arange(own.shape[1])).astype(np.float32)
     labels = [*names, *(f"{names[c]}, to the best" for c in columns), *(f"{names[c]}, rank" for c in columns)]
-    return labels, np.concatenate([table, gap, -np.log1p(rank).astype(np.float32)], axis=-1)
+    return labels, np.concatenate([table, gap, decay[rank]], axis=-1)
 
 
 def ranks(values: Floats) -> NDArray[np.int64]:
     """How many candidates of the list are better, by column (q, k, f): equal values share a rank."""
-    order = np.argsort(-values, axis=1, kind="stable")
-    ordered = np.take_along_axis(values, order, 1)
+    columns = np.ascontiguousarray(-np.moveaxis(values, 1, 2))  # (q, f, k): lists one after the other sort fastest
+    order = np.argsort(columns, axis=2)
+    ordered = np.take_along_axis(columns, order, 2)
     first = np.zeros(ordered.shape, np.int64)
-    first[:, 1:] = np.where(ordered[:, 1:] != ordered[:, :-1], np.arange(1, ordered.shape[1])[None, :, None], 0)
+    first[..., 1:] = np.where(ordered[..., 1:] != ordered[..., :-1], np.arange(1, ordered.shape[2]), 0)
     found = np.empty_like(first)
-    np.put_along_axis(found, order, np.maximum.accumulate(first, axis=1), 1)
-    return found
+    np.put_along_axis(found, order, np.maximum.accumulate(first, axis=2), 2)
+    return np.moveaxis(found, 2, 1)
 
 
 def origin(label: str) -> str:

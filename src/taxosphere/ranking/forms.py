@@ -1,0 +1,110 @@
+"""Signs of (queries, candidates) in the form that costs least.
+
+A similarity is a full matrix. What children say of their parent is there for candidates with children alone, and a vote
+or a shared word reaches a handful: full matrices of those would be zeros that every query pays for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float32]
+Longs = NDArray[np.int64]
+Matrix: TypeAlias = Any  # scipy's sparse arrays have no types
+
+
+@dataclass(frozen=True)
+class Below:
+    """A sign (q, owners) of candidates that have children; every other one has what stands ``elsewhere`` (q, 1)."""
+
+    values: Floats
+    elsewhere: Floats
+
+
+@dataclass(frozen=True)
+class Few:
+    """A sign that is zero but at ``keys``, each of them once: query · candidates + candidate."""
+
+    keys: Longs
+    values: Floats
+
+
+Form: TypeAlias = Floats | Below | Few
+
+
+@dataclass(frozen=True)
+class Signs:
+    """Signs by name; ``shape`` is (queries, candidates) and ``owners`` are the candidates that have children."""
+
+    shape: tuple[int, int]
+    owners: Longs
+    forms: dict[str, Form]
+
+    def weighted(self, terms: Iterable[tuple[Form, float]]) -> Floats:
+        """The sum (q, n) of signs times weights: like forms are added up among themselves first."""
+        total, part = np.zeros(self.shape, np.float32), np.empty(self.shape, np.float32)
+        below, elsewhere = np.zeros((len(total), len(self.owners)), np.float32), np.zeros((len(total), 1), np.float32)
+        keys, values = [np.zeros(0, np.int64)], [np.zeros(0, np.float32)]
+        for form, factor in terms:
+            weight = np.float32(factor)
+            if isinstance(form, Few):
+                keys.append(form.keys)
+                values.append(weight * form.values)
+            elif isinstance(form, Below):
+                below += weight * form.values
+                elsewhere += weight * form.elsewhere
+            else:
+                total += np.multiply(form, weight, out=part)
+        total += elsewhere
+        total[:, self.owners] += below - elsewhere
+        total += np.bincount(np.concatenate(keys), np.concatenate(values), total.size).reshape(self.shape)
+        return total
+
+    def at(self, positions: Longs) -> dict[str, Floats]:
+        """Each sign of the candidates at ``positions`` (q, k), which may name one twice."""
+        count, size = self.shape
+        flat = positions + size * np.arange(count)[:, None]
+        column = np.full(size, -1)
+        column[self.owners] = np.arange(len(self.owners))
+        column = column[positions]
+        inside = column + len(self.owners) * np.arange(count)[:, None]
+        scratch = np.zeros(count * size, np.float32)
+        found: dict[str, Floats] = {}
+        for name, form in self.forms.items():
+            if isinstance(form, Few):
+                scratch[form.keys] = form.values
+                found[name] = scratch[flat]
+                scratch[form.keys] = 0
+            elif isinstance(form, Below):
+                listed = form.values.take(inside, mode="clip") if form.values.size else form.elsewhere
+                found[name] = np.where(column >= 0, listed, form.elsewhere)
+            else:
+                found[name] = form.take(flat)
+        return found
+
+
+def positive(form: Form) -> Form:
+    """1 where the sign is above zero."""
+    if isinstance(form, Few):
+        return Few(form.keys, (form.values > 0).astype(np.float32))
+    if isinstance(form, Below):
+        return Below((form.values > 0).astype(np.float32), (form.elsewhere > 0).astype(np.float32))
+    return (form > 0).astype(np.float32)
+
+
+def dealt(matrix: Matrix, names: Sequence[str]) -> dict[str, Few]:
+    """Several sparse signs from one matrix that has the rows of each sign (q, n) below those of the one before."""
+    rows, size = matrix.shape
+    count = rows // len(names)
+    query = np.repeat(np.arange(rows) % count, np.diff(matrix.indptr))
+    keys = query * size + matrix.indices
+    cuts = matrix.indptr[::count]
+    return {
+        name: Few(keys[start:stop], matrix.data[start:stop])
+        for name, start, stop in zip(names, cuts[:-1], cuts[1:], strict=True)
+    }
