@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from taxosphere.ranking.forms import Matrix
@@ -76,9 +75,10 @@ class Bag:
         return np.maximum(summed, 1e-6)
 
 
-def rows_of(data: Floats, columns: Sequence[int] | NDArray[np.integer], ends: Any, width: int) -> Matrix:
+def rows_of(data: Floats, columns: ArrayLike, ends: ArrayLike, width: int) -> Matrix:
     """A sparse matrix from its compressed rows; going through (row, column) pairs takes far longer for one query."""
-    return sparse.csr_array((data, columns, ends), shape=(len(ends) - 1, width))
+    indices, indptr = np.asarray(columns, np.int32), np.asarray(ends, np.int32)
+    return sparse.csr_array((data, indices, indptr), shape=(len(indptr) - 1, width))
 
 
 def row_scaled(matrix: Matrix, factors: NDArray[np.floating]) -> Matrix:

@@ -1,0 +1,51 @@
+"""What is shown of a ranking, against loops over its lists."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gram_encoder import GramEncoder
+from taxosphere import Concept, Taxonomy
+from taxosphere.placing.suggestions import assemble
+from taxosphere.ranking.context import Context, Points
+from taxosphere.ranking.ranker import Ranked
+from taxosphere.ranking.views import encode_views
+
+
+def _ranked(size: int, shown: int) -> Ranked:
+    """Two lists in random order; the first three places are equally probable."""
+    rng = np.random.default_rng(0)
+    lists = np.stack([rng.permutation(size) for _ in range(2)])
+    probability = np.full((2, size), 0.01, np.float32)
+    probability[:, :3] = 0.2
+    reasons = rng.normal(size=(2, shown, 8)).astype(np.float32)
+    reasons[0, 0, 1:] = 0  # a single reason
+    scores, cosine = (rng.normal(size=(2, size)).astype(np.float32) for _ in range(2))
+    names = tuple(f"sign {number}" for number in range(8))
+    return Ranked(lists, probability, np.zeros(2, np.float32), scores, cosine, cosine > 0, reasons, names)
+
+
+def test_siblings_reasons_and_parents_against_loops(animals: Taxonomy) -> None:
+    queries = [Concept("q", "sea bird", "a bird of the sea"), Concept("r", "farm dog")]
+    views = encode_views(GramEncoder(), list(animals.concepts()))
+    context = Context(animals, views, Points(views.full, views.full, np.ones(len(animals), np.float32)), len(animals))
+    asked = encode_views(GramEncoder(), queries).full
+    ranked = _ranked(len(animals), 5)
+    for i, found in enumerate(assemble(context, queries, asked, ranked, [(), ()], k=5, cutoff=1.0)):
+        assert [s.position for s in found] == ranked.shortlist[i, :5].tolist()
+        for j, shown in enumerate(found):
+            children = sorted(
+                animals.children(shown.id), key=lambda c: -float(views.full[animals.position(c)] @ asked[i])
+            )
+            assert shown.siblings == tuple(animals.names[animals.position(c)] for c in children[:3])
+            assert shown.path == tuple(animals.names[animals.position(c)] for c in animals.path(shown.id))
+            assert shown.score == ranked.scores[i, shown.position]
+            weights = dict(zip(ranked.names, ranked.contributions[i, j].tolist(), strict=True))
+            strongest = sorted(weights, key=lambda name: -abs(weights[name]))[:5]
+            assert shown.reasons == {name: round(weights[name], 4) for name in strongest if weights[name]}
+        kept: list[int] = []
+        for position in ranked.shortlist[i, :3].tolist():
+            above = animals.ancestor_csr.row
+            if not any(position in above(k) or k in above(position) for k in kept):
+                kept.append(position)
+        assert [parent.position for parent in found.parents] == kept
