@@ -6,6 +6,7 @@ A query is known by its text, by its pictures, or by both; each kind goes its ow
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -17,6 +18,7 @@ from taxosphere.encoders.text import TextEncoder
 from taxosphere.errors import InputError
 from taxosphere.model.checkpoint import Epoch
 from taxosphere.model.network import SphereNetwork
+from taxosphere.model.threads import one_thread
 from taxosphere.placing import suggestions
 from taxosphere.placing.duplicates import Match, NameIndex
 from taxosphere.placing.insertion import Insertion
@@ -30,6 +32,8 @@ from taxosphere.ranking.views import Views, encode_views
 from taxosphere.taxonomy import Concept, Taxonomy
 
 Longs = NDArray[np.int64]
+
+_FEW = 8  # queries whose texts are encoded on one thread
 
 
 @dataclass(frozen=True)
@@ -126,10 +130,13 @@ def _read(
     explained: int | None,
 ) -> Look:
     """By text, and by pictures too where there is a ``sight``."""
-    views = encode_views(fitted.encoder, asked)
     if sight is not None and explained:
         explained = None  # pictures may bring any of the list to the front
-    ranked = fitted.ranker.rank(context, fitted.network, asked, views, exclude=exclude, explained=explained)
+    # Threads of the nets would wait for cores that those of the matrix products hold, longer than the nets take.
+    with one_thread() if len(asked) <= _FEW else nullcontext():
+        views = encode_views(fitted.encoder, asked)
+    with one_thread():
+        ranked = fitted.ranker.rank(context, fitted.network, asked, views, exclude=exclude, explained=explained)
     matches = [fitted.names.find(query) for query in asked]
     if sight is not None:
         seen = sight.look(asked)
