@@ -31,8 +31,9 @@ from taxosphere.placing.suggestions import Suggestions
 from taxosphere.ranking import calibration, spaces
 from taxosphere.ranking.context import Context
 from taxosphere.ranking.crossfit import points
+from taxosphere.ranking.held_out import HeldOut
 from taxosphere.ranking.logistic import Logistic
-from taxosphere.ranking.ranker import HeldOut, Ranker
+from taxosphere.ranking.ranker import Ranker
 from taxosphere.ranking.views import Views, encode_views
 from taxosphere.taxonomy import Concept, Taxonomy
 
