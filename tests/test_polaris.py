@@ -155,7 +155,8 @@ def test_a_killed_fit_leaves_no_model_and_resumes_to_the_same_one(model: Polaris
     )
     QUICK.write(tmp_path / "settings.toml")
     arguments = [str(tmp_path / name) for name in ("settings.toml", "checkpoints", "model")]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (tests, tests / "ranking")))}
+    path = [str(tests), str(tests / "ranking"), *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(path)}
     for lines in (1, 4, 9):  # killed in the first epoch, in a later one, among the folds
         with subprocess.Popen(
             [sys.executable, "-c", script, *arguments], env=environment, stdout=subprocess.PIPE, text=True
