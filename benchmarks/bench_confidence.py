@@ -1,15 +1,19 @@
-"""Whether the probabilities mean what they say on queries of the published split.
+"""Whether the probabilities mean what they say on concepts that were hidden.
 
-    python benchmarks/bench_confidence.py FOLDER… [--runs 1] [--out docs/results/confidence.md]
+    python benchmarks/bench_confidence.py FOLDER… [--split leaves] [--answers 1000] [--out docs/results/confidence.md]
 
-Two models per run. The first is asked all queries: expected calibration error of the first place (15 bins), precision
-and share of what it is at least 90 % sure of. A few hundred answers in fifteen bins show an error even when every
-probability is right; "by chance" is that error, from answers drawn with the probabilities themselves. For the second
-model, half of the queries' true parents, drawn at random, are taken out of the seed, and their children move up to the
-grandparents: how often does "none of these" stand higher for a query that lost all its parents than for one that lost
-none (AUROC)? Drawing queries instead of parents would take out the large families, and compare easy queries with hard
-ones. "Held out" is the same question to the leaves the ranker learned from, asked also with the parents struck off the
-list.
+Random states are gone through until there are as many answers. 'leaves' hides another fifth of the leaves in each, so
+that the answers are to different questions; 'published' asks the same queries again. Two models per state.
+
+The first is asked all queries: expected calibration error of the first place (15 bins), precision and share of what it
+is at least 90 % sure of. A few hundred answers in fifteen bins show an error even when every probability is right; "by
+chance" is that error, from answers drawn with the probabilities themselves.
+
+For the second, half of the queries' true parents, drawn at random, are taken out of the seed, and their children move
+up to the grandparents: how often does "none of these" stand higher for a query that lost all its parents than for one
+that lost none (AUROC)? Drawing queries instead of parents would take out the large families, and compare easy queries
+with hard ones. "Held out" is the same question to the leaves the ranker learned from, asked also with the parents
+struck off the list.
 """
 
 from __future__ import annotations
@@ -26,7 +30,7 @@ from taxosphere import Polaris, Taxonomy
 from taxosphere.encoders import text
 from taxosphere.evaluation.reliability import auroc, expected_calibration_error
 from taxosphere.taxonomy.checks import repair
-from taxosphere.taxonomy.split import Split, published, read_parts
+from taxosphere.taxonomy.split import Split, hide, leaves, published, read_parts
 
 SURE = 0.9
 
@@ -49,55 +53,58 @@ def asked(split: Split, state: int, encoder: text.TextEncoder) -> Answers:
     return Answers(np.array([best.probability for best in first]), np.array(right), auroc(held.none_again, held.gone))
 
 
-def orphaned(taxonomy: Taxonomy, parts: dict[str, str], state: int, encoder: text.TextEncoder) -> float:
+def orphaned(whole: Split, state: int, encoder: text.TextEncoder) -> float:
     """AUROC of "none" between queries whose parents were taken out of the seed and the others."""
-    whole = published(taxonomy, parts)
     drawn = np.random.default_rng(state).permutation(np.unique(np.concatenate(whole.gold)))[::2]
-    reduced = published(taxonomy, parts | dict.fromkeys((whole.seed.ids[p] for p in drawn), "withheld")).seed
     missing = np.array([np.isin(gold, drawn).mean() for gold in whole.gold])
     clear = np.flatnonzero((missing == 0) | (missing == 1))
-    model = Polaris().fit(reduced, encoder=encoder, random_state=state)
+    model = Polaris().fit(hide(whole.seed, drawn).seed, encoder=encoder, random_state=state)
     none = [found.none_probability for found in model.suggest_many([whole.queries[i] for i in clear], k=1)]
     return auroc(none, missing[clear] == 1)
 
 
-def row(folder: str, runs: int, encoder: text.TextEncoder) -> str:
+def row(folder: str, split_name: str, answers: int, encoder: text.TextEncoder) -> str:
     taxonomy, _ = repair(Taxonomy.read(folder))
-    parts = read_parts(folder)
-    split = published(taxonomy, parts)
-    found = [asked(split, state, encoder) for state in range(runs)]
-    sure = np.concatenate([answers.sure for answers in found])
-    right = np.concatenate([answers.right for answers in found])
-    held = np.mean([answers.none_held_out for answers in found])
-    none = np.mean([orphaned(taxonomy, parts, state, encoder) for state in range(runs)])
+    found: list[Answers] = []
+    none: list[float] = []
+    while sum(len(each.sure) for each in found) < answers:
+        state = len(found)
+        split = published(taxonomy, read_parts(folder)) if split_name == "published" else leaves(taxonomy, 0.2, state)
+        found.append(asked(split, state, encoder))
+        none.append(orphaned(split, state, encoder))
+    sure = np.concatenate([each.sure for each in found])
+    right = np.concatenate([each.right for each in found])
     certain = sure >= SURE
     precision = f"{right[certain].mean():.3f}" if certain.any() else "–"
+    draws = np.random.default_rng(0).random((200, len(sure))) < sure
+    chance = np.mean([expected_calibration_error(sure, drawn) for drawn in draws])
+    held = np.mean([each.none_held_out for each in found])
     error = expected_calibration_error(sure, right)
-    draws = np.random.default_rng(0).random((200, len(split.queries))) < sure[: len(split.queries)]
-    chance = np.mean([expected_calibration_error(sure[: len(split.queries)], drawn) for drawn in draws])
-    figures = [error, chance, sure.mean(), right.mean(), precision, certain.mean(), none, held]
+    figures = [error, chance, sure.mean(), right.mean(), precision, certain.mean(), np.mean(none), held]
     told = " | ".join(figure if isinstance(figure, str) else f"{figure:.3f}" for figure in figures)
-    return f"| {Path(folder).name} | {len(sure):,} | {told} |"
+    return f"| {Path(folder).name} | {len(found)} | {len(sure):,} | {told} |"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folders", nargs="+")
-    parser.add_argument("--runs", type=int, default=1)
+    parser.add_argument("--split", choices=("leaves", "published"), default="leaves")
+    parser.add_argument("--answers", type=int, default=1000)
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     encoder = text.load("minilm")
     lines = [
-        "| set | answers | ECE | by chance (one run) | mean probability | right | precision at ≥ 0.9 "
+        "| set | runs | answers | ECE | by chance | mean probability | right | precision at ≥ 0.9 "
         "| coverage at ≥ 0.9 | none, AUROC | none, AUROC held out |",
-        "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|",
+        "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|",
     ]
     for folder in options.folders:
-        lines.append(row(folder, options.runs, encoder))
+        lines.append(row(folder, options.split, options.answers, encoder))
         print(lines[-1], flush=True)
     if options.out is not None:
-        notes = ["Published split, frozen MiniLM; the script says what the columns mean."]
-        page.write(options.out, "Confidence", Path(__file__).name, options.folders, options.runs, notes, lines)
+        notes = ["Frozen MiniLM; the script says what the columns mean."]
+        flags = f"--split {options.split} --answers {options.answers}"
+        page.write(options.out, "Confidence", Path(__file__).name, options.folders, flags, notes, lines)
 
 
 if __name__ == "__main__":

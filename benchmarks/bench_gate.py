@@ -85,7 +85,15 @@ def main() -> None:
         notes = [
             f"MRR on validation queries, mean and deviation of {options.runs} random states, frozen MiniLM, {MODE}."
         ]
-        page.write(options.out, "The orbital gate", Path(__file__).name, options.folders, options.runs, notes, lines)
+        page.write(
+            options.out,
+            "The orbital gate",
+            Path(__file__).name,
+            options.folders,
+            f"--runs {options.runs}",
+            notes,
+            lines,
+        )
 
 
 if __name__ == "__main__":

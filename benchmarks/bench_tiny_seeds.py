@@ -81,7 +81,7 @@ def main() -> None:
     if options.out is not None:
         note = f"Means of {options.runs} random parts of each seed, up to {ASKED} queries each, frozen MiniLM."
         title = "Very small seeds, with and without the prior"
-        page.write(options.out, title, Path(__file__).name, options.folders, options.runs, [note], lines)
+        page.write(options.out, title, Path(__file__).name, options.folders, f"--runs {options.runs}", [note], lines)
 
 
 if __name__ == "__main__":

@@ -9,9 +9,9 @@ from taxosphere import atomic
 
 
 def write(
-    out: Path, title: str, script: str, folders: Sequence[str], runs: int, notes: Sequence[str], table: Sequence[str]
+    out: Path, title: str, script: str, folders: Sequence[str], flags: str, notes: Sequence[str], table: Sequence[str]
 ) -> None:
     names = " ".join(f"$TAXOSPHERE_DATA/{Path(folder).name}" for folder in folders)
-    command = f"`python benchmarks/{script} {names} --runs {runs} --out {out}`"
+    command = f"`python benchmarks/{script} {names} {flags} --out {out}`"
     with atomic.file(out) as temporary:
         temporary.write_text("\n".join([f"# {title}", "", command, "", *notes, "", *table, ""]), encoding="utf-8")
