@@ -14,6 +14,7 @@ from taxosphere.baselines.network import Network
 from taxosphere.baselines.sampling import batches
 from taxosphere.baselines.settings import Settings
 from taxosphere.errors import TaxosphereError
+from taxosphere.orbit.gate import reciprocal_ranks
 from taxosphere.taxonomy import Taxonomy
 from taxosphere.taxonomy.split import Split, hide
 
@@ -36,11 +37,7 @@ def mean_reciprocal_rank(scores: NDArray[np.float32], gold: tuple[NDArray[np.int
     """Of the best-ranked gold parent; equal scores share their mean rank."""
     if not np.isfinite(scores).all():
         raise TaxosphereError(_DIVERGED)
-    total = 0.0
-    for row, answers in zip(scores, gold, strict=True):
-        best = row[answers].max()
-        total += 1 / ((row > best).sum() + ((row == best).sum() + 1) / 2)
-    return total / max(1, len(gold))
+    return float(reciprocal_ranks(scores, gold).sum() / max(1, len(gold)))
 
 
 def budget(taxonomy: Taxonomy, settings: Settings) -> int:
