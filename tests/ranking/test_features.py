@@ -57,7 +57,7 @@ def test_what_the_structure_of_the_animals_says(animals: Taxonomy) -> None:
 
 def test_votes_are_a_softmax_over_the_nearest() -> None:
     similarity = np.random.default_rng(0).uniform(-1, 1, (5, 12)).astype(np.float32)
-    found = votes(similarity, 4, 7.0).toarray()
+    found = votes(similarity, 4, 7.0).matrix(12).toarray()
     for row, weights in zip(similarity, found, strict=True):
         nearest = np.argsort(-row)[:4]
         expected = np.zeros(12)
@@ -66,7 +66,7 @@ def test_votes_are_a_softmax_over_the_nearest() -> None:
 
 
 def test_a_seed_smaller_than_the_number_of_votes_votes_as_a_whole() -> None:
-    found = votes(np.zeros((2, 3), np.float32), 10, 20.0).toarray()
+    found = votes(np.zeros((2, 3), np.float32), 10, 20.0).matrix(3).toarray()
     np.testing.assert_allclose(found, 1 / 3, rtol=1e-6)
 
 
@@ -107,9 +107,9 @@ def test_signs_of_children_and_votes_against_loops(animals: Taxonomy) -> None:
     np.testing.assert_allclose(found["encoder, descriptions"], asked.description @ known.description.T, atol=1e-6)
     np.testing.assert_allclose(found["encoder, description to name"], asked.description @ known.name.T, atol=1e-6)
     np.testing.assert_allclose(found["encoder, name to description"], asked.name @ known.description.T, atol=1e-6)
-    ballots = votes(asked.full @ known.full.T, 10, 20.0).toarray()
+    ballots = votes(asked.full @ known.full.T, 10, 20.0).matrix(len(animals)).toarray()
     wide = asked.full @ known.full.T + asked.name @ known.name.T + queries.points.z @ context.points.z.T
-    many = votes(wide, 30, 6.0).toarray()
+    many = votes(wide, 30, 6.0).matrix(len(animals)).toarray()
     for c in range(len(animals)):
         children = animals.child_csr.row(c)
         for name, query, vectors in (

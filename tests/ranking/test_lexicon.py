@@ -7,6 +7,7 @@ from taxosphere import Concept
 from taxosphere.ranking.forms import Few
 from taxosphere.ranking.lexicon import Association, Bag, Lexicon, Stack
 from taxosphere.ranking.mentions import definition_mentions, name_mentions
+from taxosphere.ranking.rows import Rows
 from taxosphere.ranking.words import read
 
 
@@ -23,8 +24,8 @@ def test_unknown_words_lengthen_a_query_and_match_nothing() -> None:
     mixed, strange = bag.encode([["sea", "qwerty", "asdf"]])
     assert none_strange.tolist() == [0]
     assert strange.tolist() == [2]
-    alone = bag.unit(known, none_strange).toarray()
-    diluted = bag.unit(mixed, strange).toarray()
+    alone = bag.unit(known, none_strange).matrix(bag.width).toarray()
+    diluted = bag.unit(mixed, strange).matrix(bag.width).toarray()
     np.testing.assert_allclose(np.linalg.norm(alone), 1, rtol=1e-6)
     expected = bag.weights[bag.columns["sea"]] / np.sqrt(bag.weights[bag.columns["sea"]] ** 2 + 2 * bag.unknown**2)
     np.testing.assert_allclose(diluted.max(), expected, rtol=1e-5)
@@ -57,7 +58,8 @@ def test_one_product_with_a_stack_is_the_product_with_each_part() -> None:
     parts = {name: rng.integers(0, 3, (height, 5)).astype(np.float32) for name, height in (("a", 4), ("b", 7))}
     asked = {name: rng.integers(0, 2, (3, height)).astype(np.float32) for name, height in (("b", 7), ("a", 4))}
     stack = Stack.of({name: sparse.csr_array(part) for name, part in parts.items()})
-    found = stack.ask({name: sparse.csr_array(rows) for name, rows in asked.items()}).toarray()
+    ones = {name: Rows.of_ones(np.flatnonzero(row).tolist() for row in rows) for name, rows in asked.items()}
+    found = stack.ask(ones).toarray()
     np.testing.assert_allclose(found, np.concatenate([asked["b"] @ parts["b"], asked["a"] @ parts["a"]]))
 
 

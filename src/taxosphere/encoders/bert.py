@@ -40,11 +40,11 @@ def hidden(model: Any, batches: Sequence[Batch]) -> list[Tensor]:
         words = embeddings.word_embeddings.weight[ids] + embeddings.token_type_embeddings.weight[0]
         parts.append((words + embeddings.position_embeddings.weight[: ids.shape[1]]).flatten(0, 1))
     rows = _normed(embeddings.LayerNorm, torch.cat(parts))  # (all tokens of all batches, dim)
-    seen = [None if bool(mask.all()) else mask[:, None, None, :].bool() for _, mask in batches]
+    hiding = [None if bool(mask.all()) else _hiding(mask) for _, mask in batches]
     for layer in model.encoder.layer:
         own, output = layer.attention.self, layer.attention.output
         asked = [_linear(part, rows) for part in (own.query, own.key, own.value)]
-        mixed = _attention(asked, batches, seen, heads)
+        mixed = _attention(asked, batches, hiding, heads)
         rows = _normed(output.LayerNorm, _linear(output.dense, mixed) + rows)
         wide = F.gelu(_linear(layer.intermediate.dense, rows))
         rows = _normed(layer.output.LayerNorm, _linear(layer.output.dense, wide) + rows)
@@ -52,15 +52,22 @@ def hidden(model: Any, batches: Sequence[Batch]) -> list[Tensor]:
     return [part.view(*ids.shape, -1) for part, (ids, _) in zip(torch.split(rows, sizes), batches, strict=True)]
 
 
-def _attention(asked: Sequence[Tensor], batches: Sequence[Batch], seen: Sequence[Tensor | None], heads: int) -> Tensor:
+def _hiding(mask: Tensor) -> Tensor:
+    """What is added to attention so that nobody looks at padding: made once, every layer asks for it."""
+    b, width = mask.shape
+    return torch.zeros(b, 1, 1, width).masked_fill_(mask[:, None, None, :] == 0, -torch.inf).expand(b, 1, width, width)
+
+
+def _attention(
+    asked: Sequence[Tensor], batches: Sequence[Batch], hiding: Sequence[Tensor | None], heads: int
+) -> Tensor:
     """Each batch by itself: tokens look at those of their own text only."""
     mixed, start = [], 0
-    for (ids, _), mask in zip(batches, seen, strict=True):
+    for (ids, _), unseen in zip(batches, hiding, strict=True):
         b, width = ids.shape
         stop = start + b * width
         query, key, value = (part[start:stop].view(b, width, heads, -1).transpose(1, 2) for part in asked)
-        wide = None if mask is None else mask.expand(b, 1, width, width)
-        found = F.scaled_dot_product_attention(query, key, value, attn_mask=wide)
+        found = F.scaled_dot_product_attention(query, key, value, attn_mask=unseen)
         mixed.append(found.transpose(1, 2).reshape(b * width, -1))
         start = stop
     return torch.cat(mixed)

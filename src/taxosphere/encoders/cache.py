@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from hashlib import blake2b
@@ -30,6 +31,20 @@ def default_folder() -> Path:
         return Path(stated)
     base = os.environ.get("XDG_CACHE_HOME")
     return (Path(base) if base else Path.home() / ".cache") / "taxosphere"
+
+
+_open_readers = threading.local()
+
+
+def _reader(path: Path) -> sqlite3.Connection:
+    """A connection that stays open: opening one takes longer than the answer. Each thread of each process has its own,
+    and another when the file has been replaced."""
+    wanted = (path, path.stat().st_ino, os.getpid())
+    if getattr(_open_readers, "of", None) != wanted:
+        _open_readers.connection = sqlite3.connect(path, timeout=_SECONDS_TO_WAIT)
+        _open_readers.of = wanted
+    found: sqlite3.Connection = _open_readers.connection
+    return found
 
 
 class VectorCache:
@@ -62,15 +77,14 @@ class VectorCache:
         if not self.path.exists():
             return found
         try:
-            # What `put` set up need not be set up again, which would take longer than the answer.
-            with closing(sqlite3.connect(self.path, timeout=_SECONDS_TO_WAIT)) as connection:
-                for start in range(0, len(wanted), _KEYS_PER_LOOKUP):
-                    part = wanted[start : start + _KEYS_PER_LOOKUP]
-                    marks = ",".join("?" * len(part))
-                    rows = connection.execute(f"SELECT key, vector FROM vectors WHERE key IN ({marks})", part)
-                    for key, blob in rows:
-                        if len(blob) == 4 * self.dim:
-                            found[keys[key]] = np.frombuffer(blob, dtype="<f4")
+            connection = _reader(self.path)
+            for start in range(0, len(wanted), _KEYS_PER_LOOKUP):
+                part = wanted[start : start + _KEYS_PER_LOOKUP]
+                marks = ",".join("?" * len(part))
+                rows = connection.execute(f"SELECT key, vector FROM vectors WHERE key IN ({marks})", part)
+                for key, blob in rows:
+                    if len(blob) == 4 * self.dim:
+                        found[keys[key]] = np.frombuffer(blob, dtype="<f4")
         except (sqlite3.Error, OSError):
             return {}
         return found

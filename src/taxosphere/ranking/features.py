@@ -12,13 +12,13 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from taxosphere.orbit import gate
 from taxosphere.ranking.context import Context, Points
 from taxosphere.ranking.forms import Below, Few, Form, Matrix, Signs, dealt
-from taxosphere.ranking.lexicon import BAGS, SEVERAL, SINGLE, rows_of
+from taxosphere.ranking.lexicon import BAGS, SEVERAL, SINGLE
 from taxosphere.ranking.mentions import definition_mentions, name_mentions
+from taxosphere.ranking.rows import Rows, stacked
 from taxosphere.ranking.views import Views
 from taxosphere.ranking.words import Reading
 
@@ -134,16 +134,14 @@ def associations(context: Context, queries: Queries, single: Sequence[str], seve
     """Below which candidates the seed uses the query's words."""
     assert set(single) <= set(SINGLE)
     assert set(several) <= set(SEVERAL)
-    rows: dict[str, Matrix] = {}
+    rows: dict[str, Rows] = {}
     for name in (*single, *several):
         bag = context.lexicon.bags[name]
         used, strange = bag.encode([BAGS[name](r) for r in queries.readings])
         if name in single:
             rows |= {f"{name} below, share": used, f"{name} below, count": used}
         else:
-            share = bag.weighted(used)
-            share.data /= np.repeat(bag.total(used, strange), np.diff(used.indptr))
-            rows[f"{name} below, share"] = share
+            rows[f"{name} below, share"] = bag.share(used, strange)
     found = dealt(context.lexicon.below.ask(rows), list(rows))
     for name in single:
         count = found[f"{name} below, count"]
@@ -158,7 +156,7 @@ def vote_signs(context: Context, similar: dict[str, Floats], families: Sequence[
     sources |= {"text": 10.0} if "descriptions" in families else {}
     sources |= {"grams": 10.0} if "names" in families else {}
     ballots = [votes(similar[name][:, : context.evidence], 10, sharpness) for name, sharpness in sources.items()]
-    cast = sparse.vstack(ballots, format="csr") @ context.parents
+    cast = stacked(ballots).matrix(context.evidence) @ context.parents
     parents = dealt(cast, list(sources))
     grandparents = dealt(cast @ context.grandparents, list(sources))
     found: Forms = {}
@@ -168,20 +166,21 @@ def vote_signs(context: Context, similar: dict[str, Floats], families: Sequence[
         found[f"most similar child, {name}"] = most_similar_child(context, similar[name])
     wide = similar["full"] + similar["name"]
     wide += similar["sphere"] if "sphere" in families else 0
-    cast = votes(wide[:, : context.evidence], 30, 6.0) @ context.parents
+    cast = votes(wide[:, : context.evidence], 30, 6.0).matrix(context.evidence) @ context.parents
     return found | dealt(cast, ["votes, wide"]) | dealt(cast @ context.above, ["votes below"])
 
 
-def votes(similarity: Floats, count: int, sharpness: float) -> Matrix:
-    """Each query's most similar concepts with weights that sum to one: (queries, evidence), sparse."""
+def votes(similarity: Floats, count: int, sharpness: float) -> Rows:
+    """Each query's most similar concepts, with weights that sum to one."""
     number, size = similarity.shape
     count = min(count, size)
-    nearest = np.argpartition(-similarity, count - 1, axis=1)[:, :count] if count < size else _all(number, size)
+    nearest = np.argpartition(similarity, size - count, axis=1)[:, size - count :]
     nearest = np.sort(nearest, axis=1)  # one order of summation, whatever the partition left
     values = np.take_along_axis(similarity, nearest, 1)
     weights = np.exp(sharpness * (values - values.max(1, keepdims=True)))
     weights /= weights.sum(1, keepdims=True)
-    return rows_of(weights.ravel().astype(np.float32), nearest.ravel(), count * np.arange(number + 1), size)
+    ends = count * np.arange(number + 1, dtype=np.int32)
+    return Rows(weights.ravel().astype(np.float32), nearest.ravel().astype(np.int32), ends)
 
 
 def most_similar_child(context: Context, similarity: Floats) -> Below:
@@ -197,10 +196,6 @@ def best_child(context: Context, similarity: Floats) -> Floats:
     found = np.repeat(child.elsewhere, similarity.shape[1], axis=1)
     found[:, context.owners] = child.values
     return found
-
-
-def _all(number: int, size: int) -> NDArray[np.int64]:
-    return np.tile(np.arange(size), (number, 1))
 
 
 def _dense(matrix: Matrix) -> Floats:

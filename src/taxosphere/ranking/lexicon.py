@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import sparse
 
 from taxosphere.ranking.forms import Matrix
+from taxosphere.ranking.rows import Rows, stacked
 from taxosphere.ranking.words import STOP_WORDS, Reading
 
 Floats = NDArray[np.float32]
@@ -28,57 +29,39 @@ class Bag:
     columns: dict[str, int]
     weights: Floats
     unknown: float
-    rows: Matrix
-    """(n, words), 1 where the concept uses the word."""
+    rows: Rows
+    """A one where the concept uses the word."""
 
     @classmethod
     def build(cls, bags: Sequence[Iterable[str]]) -> Bag:
         columns: dict[str, int] = {}
-        rows, used = [], []
-        for row, bag in enumerate(bags):
-            for word in dict.fromkeys(bag):
-                rows.append(row)
-                used.append(columns.setdefault(word, len(columns)))
-        shape = (len(bags), max(1, len(columns)))
-        matrix = sparse.csr_array((np.ones(len(rows), np.float32), (rows, used)), shape=shape)
-        frequency = np.bincount(used, minlength=shape[1])
+        rows = Rows.of_ones([columns.setdefault(word, len(columns)) for word in dict.fromkeys(bag)] for bag in bags)
+        frequency = np.bincount(rows.columns, minlength=max(1, len(columns)))
         weights = np.log((1 + len(bags)) / (1 + frequency)) + 1e-3  # never quite zero
-        return cls(columns, weights.astype(np.float32), float(np.log(1 + len(bags)) + 1e-3), matrix)
+        return cls(columns, weights.astype(np.float32), float(np.log(1 + len(bags)) + 1e-3), rows)
 
-    def encode(self, bags: Sequence[Iterable[str]]) -> tuple[Matrix, Floats]:
+    @property
+    def width(self) -> int:
+        return len(self.weights)
+
+    def encode(self, bags: Sequence[Iterable[str]]) -> tuple[Rows, Floats]:
         """Bags of queries as rows, and for each the number of words that are unknown here."""
-        ends, used = [0], list[int]()
-        strange = np.zeros(len(bags), np.float32)
-        for row, bag in enumerate(bags):
-            words = set(bag)
-            known = sorted(self.columns[word] for word in words if word in self.columns)
-            strange[row] = len(words) - len(known)
-            used += known
-            ends.append(len(used))
-        return rows_of(np.ones(len(used), np.float32), used, ends, len(self.weights)), strange
+        words = [set(bag) for bag in bags]
+        known = [sorted(self.columns[word] for word in own if word in self.columns) for own in words]
+        strange = np.array([len(own) - len(used) for own, used in zip(words, known, strict=True)], np.float32)
+        return Rows.of_ones(known), strange
 
-    def weighted(self, rows: Matrix) -> Matrix:
-        """Rows of `encode` with each word's weight in place of the one."""
-        return rows_of(self.weights[rows.indices], rows.indices, rows.indptr, len(self.weights))
-
-    def unit(self, rows: Matrix, strange: Floats | float = 0.0) -> Matrix:
+    def unit(self, rows: Rows, strange: Floats | float = 0.0) -> Rows:
         """TF-IDF rows of length one."""
-        scaled = self.weighted(rows)
-        owner = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
-        squared = np.bincount(owner, scaled.data**2, rows.shape[0]) + strange * self.unknown**2
-        scaled.data /= np.sqrt(np.maximum(squared, 1e-12)).astype(np.float32)[owner]
-        return scaled
+        weights = self.weights[rows.columns]
+        squared = rows.sums(weights**2) + strange * self.unknown**2
+        return rows._replace(data=weights / rows.spread(np.sqrt(np.maximum(squared, 1e-12))))
 
-    def total(self, rows: Matrix, strange: Floats) -> Floats:
-        """Sum of the weights of each row's words."""
-        summed: Floats = np.asarray(rows @ self.weights).ravel() + strange * self.unknown
-        return np.maximum(summed, 1e-6)
-
-
-def rows_of(data: Floats, columns: ArrayLike, ends: ArrayLike, width: int) -> Matrix:
-    """A sparse matrix from its compressed rows; going through (row, column) pairs takes far longer for one query."""
-    indices, indptr = np.asarray(columns, np.int32), np.asarray(ends, np.int32)
-    return sparse.csr_array((data, indices, indptr), shape=(len(indptr) - 1, width))
+    def share(self, rows: Rows, strange: Floats) -> Rows:
+        """The share of each word in the weight of its row."""
+        weights = self.weights[rows.columns]
+        total = rows.sums(weights) + strange * self.unknown
+        return rows._replace(data=weights / rows.spread(np.maximum(total, 1e-6)))
 
 
 def row_scaled(matrix: Matrix, factors: NDArray[np.floating]) -> Matrix:
@@ -96,7 +79,7 @@ class Association:
 
     @classmethod
     def build(cls, bag: Bag, children: Matrix) -> Association:
-        counts = sparse.csr_array(children @ bag.rows)
+        counts = sparse.csr_array(children @ bag.rows.matrix(bag.width))
         uses = np.asarray(counts.sum(0)).ravel()
         shares = sparse.csr_array(counts * (1 / (uses + 1)).astype(np.float32)[None, :])
         return cls(counts.T.tocsr(), shares.T.tocsr())
@@ -115,12 +98,10 @@ class Stack:
         first = dict(zip(parts, np.cumsum([0, *heights]).tolist()))
         return cls(first, sparse.csr_array(sparse.vstack(list(parts.values()), format="csr")))
 
-    def ask(self, rows: Mapping[str, Matrix]) -> Matrix:
+    def ask(self, rows: Mapping[str, Rows]) -> Matrix:
         """Query rows (q, words) times the part of each name: (names · q, n), in the order of the names."""
-        counts = np.concatenate([np.diff(part.indptr) for part in rows.values()])
-        columns = np.concatenate([part.indices + self.first[name] for name, part in rows.items()])
-        data = np.concatenate([part.data for part in rows.values()])
-        return rows_of(data, columns, np.concatenate([[0], np.cumsum(counts)]), self.matrix.shape[0]) @ self.matrix
+        asked = stacked(list(rows.values()), [self.first[name] for name in rows])
+        return asked.matrix(self.matrix.shape[0]) @ self.matrix
 
 
 def grams(reading: Reading) -> list[str]:
@@ -157,7 +138,7 @@ class Lexicon:
             {f"{name} below, share": known[name].shares for name in known}
             | {f"{name} below, count": known[name].counts for name in SINGLE}
         )
-        grams, text = (self.bags[name].unit(self.bags[name].rows) for name in ("grams", "text"))
+        grams, text = (bag.unit(bag.rows).matrix(bag.width) for bag in (self.bags["grams"], self.bags["text"]))
         counts = np.maximum(np.asarray(children.sum(1)).ravel(), 1)
         centre = row_scaled(sparse.csr_array(children @ text), 1 / counts)
         length = np.sqrt(np.asarray(centre.multiply(centre).sum(1)).ravel())

@@ -98,7 +98,7 @@ def signs(pictured: Pictured, asked: Floats) -> dict[str, Floats]:
     context = pictured.context
     seen = pictured.looks.any(1)
     similar = np.where(seen, asked @ pictured.looks.T, -np.inf).astype(np.float32)
-    cast = votes(similar, min(10, int(seen.sum())), _SHARPNESS)
+    cast = votes(similar, min(10, int(seen.sum())), _SHARPNESS).matrix(similar.shape[1])
     to_parents = _dense(cast @ context.parents)
     below = _dense(cast @ context.above) + _dense(cast)
     centre = asked @ pictured.below.T
@@ -121,7 +121,7 @@ def signs(pictured: Pictured, asked: Floats) -> dict[str, Floats]:
     if pictured.spoken is not None:
         said = np.asarray(asked @ pictured.spoken.T, np.float32)
         found["encoder"] = said
-        found["votes, text"] = _dense(votes(said, min(10, said.shape[1]), _SHARPNESS) @ context.parents)
+        found["votes, text"] = _dense(votes(said, 10, _SHARPNESS).matrix(said.shape[1]) @ context.parents)
         found["most similar child, text"] = best_child(context, said)
     return {name: np.asarray(values, np.float32) for name, values in found.items()}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -37,12 +38,6 @@ class Net(nn.Module):
         hidden = F.gelu(F.linear(x, self.into, self.bias))
         return x @ self.linear + (hidden if keep is None else hidden * keep) @ self.out
 
-    def gradient(self, x: Tensor) -> Tensor:
-        """∂score/∂x; gelu(h) = hΦ(h) has the slope Φ(h) + hφ(h)."""
-        h = F.linear(x, self.into, self.bias)
-        slope: Tensor = torch.special.ndtr(h) + h * torch.exp(-h * h / 2) / math.sqrt(2 * math.pi)
-        return self.linear + (slope * self.out) @ self.into
-
 
 @dataclass(frozen=True)
 class Scorer:
@@ -59,20 +54,38 @@ class Scorer:
         """(q, k) from (q, k, f): the mean of the nets' log probabilities."""
         return self.scores_of(self.standardise(table))
 
+    @cached_property
+    def _together(self) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """The nets as one with a score for each: linear, into, bias, out."""
+        with torch.no_grad():
+            owner = torch.repeat_interleave(torch.eye(len(self.nets)), len(self.nets[0].out), 1)
+            return (
+                torch.stack([net.linear for net in self.nets]),
+                torch.cat([net.into for net in self.nets]),
+                torch.cat([net.bias for net in self.nets]),
+                torch.cat([net.out for net in self.nets]) * owner,
+            )
+
     def scores_of(self, x: Tensor) -> Floats:
         """The same from features that are standardised already."""
+        linear, into, bias, out = self._together
         with torch.no_grad():
-            return torch.stack([F.log_softmax(net(x), 1) for net in self.nets]).mean(0).numpy()
+            each = F.linear(x, linear) + F.linear(F.gelu(F.linear(x, into, bias)), out)
+            return F.log_softmax(each, 1).mean(2).numpy()
 
     def contributions(self, x: Tensor, places: NDArray[np.int64]) -> Floats:
         """What each standardised feature adds compared with the average of the list (gradient × difference).
 
         (q, e, f) of the candidates at ``places`` (q, e) of the lists ``x`` (q, k, f).
         """
+        linear, into, bias, out = self._together
         with torch.no_grad():
             shown = x[torch.arange(len(x))[:, None], torch.from_numpy(places)]
-            gradient = torch.stack([net.gradient(shown) for net in self.nets]).mean(0)
-            return (gradient * (shown - x.mean(1, keepdim=True))).numpy()
+            h = F.linear(shown, into, bias)
+            slope = torch.special.ndtr(h) + h * torch.exp(-h * h / 2) / math.sqrt(2 * math.pi)  # of gelu(h) = hΦ(h)
+            gradient = linear.mean(0) + (slope * out.mean(0)) @ into
+            found: Floats = (gradient * (shown - x.mean(1, keepdim=True))).numpy()
+            return found
 
     def to_arrays(self) -> dict[str, NDArray[np.floating]]:
         arrays: dict[str, NDArray[np.floating]] = {"mean": self.mean, "scale": self.scale}
