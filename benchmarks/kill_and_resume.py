@@ -62,7 +62,7 @@ def readable(model: Path) -> int:
                 opened.get_tensor(name)
         count += 1
     if model.exists():
-        artifact.load(model)
+        artifact.load(model, "polaris")
         count += 1
     return count
 

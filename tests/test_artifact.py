@@ -12,12 +12,13 @@ from taxosphere.errors import InputError
 
 @pytest.fixture
 def saved(tmp_path: Path, animals: Taxonomy) -> Path:
-    artifact.save(tmp_path / "model", {"kind": "test"}, {"head": {"w": np.arange(6.0).reshape(2, 3)}}, animals)
+    head = {"w": np.arange(6.0).reshape(2, 3)}
+    artifact.save(tmp_path / "model", "made-up", {"kind": "test"}, {"head": head}, animals)
     return tmp_path / "model"
 
 
 def test_what_is_saved_is_loaded(saved: Path, animals: Taxonomy) -> None:
-    loaded = artifact.load(saved)
+    loaded = artifact.load(saved, "made-up")
     assert loaded.manifest["kind"] == "test"
     assert loaded.manifest["seed_hash"] == artifact.seed_hash(animals)
     assert loaded.tensors["head"]["w"].tolist() == [[0, 1, 2], [3, 4, 5]]
@@ -37,33 +38,38 @@ def test_a_changed_file_is_refused_by_name(saved: Path, name: str) -> None:
     content[-2] ^= 1
     file.write_bytes(content)
     with pytest.raises(InputError, match="changed or damaged") as caught:
-        artifact.load(saved)
+        artifact.load(saved, "made-up")
     assert name in str(caught.value)
     file.unlink()
     with pytest.raises(InputError, match="missing"):
-        artifact.load(saved)
+        artifact.load(saved, "made-up")
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "null", '{"format": 1}', '{"format": "x", "files": {}}'])
 def test_a_damaged_manifest_is_refused(saved: Path, text: str) -> None:
     (saved / "manifest.json").write_text(text)
     with pytest.raises(InputError, match="damaged"):
-        artifact.load(saved)
+        artifact.load(saved, "made-up")
 
 
 def test_a_newer_format_is_refused(saved: Path) -> None:
     manifest = json.loads((saved / "manifest.json").read_text())
     (saved / "manifest.json").write_text(json.dumps(manifest | {"format": artifact.FORMAT + 1}))
     with pytest.raises(InputError, match="update taxosphere"):
-        artifact.load(saved)
+        artifact.load(saved, "made-up")
+
+
+def test_a_model_of_another_method_is_refused(saved: Path) -> None:
+    with pytest.raises(InputError, match="holds 'made-up', not polaris"):
+        artifact.load(saved, "polaris")
 
 
 def test_saving_replaces_a_model_but_nothing_else(saved: Path, tmp_path: Path, animals: Taxonomy) -> None:
-    artifact.save(saved, {"kind": "second"}, {}, animals)
-    assert artifact.load(saved).manifest["kind"] == "second"
+    artifact.save(saved, "made-up", {"kind": "second"}, {}, animals)
+    assert artifact.load(saved, "made-up").manifest["kind"] == "second"
     assert sorted(p.name for p in tmp_path.iterdir()) == ["model"]
     (tmp_path / "papers").mkdir()
     with pytest.raises(InputError, match="is no model"):
-        artifact.save(tmp_path / "papers", {}, {}, animals)
+        artifact.save(tmp_path / "papers", "made-up", {}, {}, animals)
     with pytest.raises(InputError, match="no model folder"):
-        artifact.load(tmp_path / "papers")
+        artifact.load(tmp_path / "papers", "made-up")

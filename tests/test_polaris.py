@@ -71,13 +71,13 @@ def test_a_folder_of_another_layout_is_refused_in_one_line(
     model: Polaris, tmp_path: Path, part: str, name: str, there: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
     model.save(tmp_path / "model")
-    stored = artifact.load(tmp_path / "model")
+    stored = artifact.load(tmp_path / "model", "polaris")
     assert (name in stored.tensors[part]) != there
     if there:
         stored.tensors[part][name] = np.zeros(3, np.float32)
     else:
         del stored.tensors[part][name]
-    artifact.save(tmp_path / "model", stored.manifest, stored.tensors, stored.taxonomy)
+    artifact.save(tmp_path / "model", "polaris", stored.manifest, stored.tensors, stored.taxonomy)
     assert main(["suggest", str(tmp_path / "model"), "green bird"]) == 2
     message = capsys.readouterr().err
     assert message.count("\n") == 1

@@ -1,6 +1,6 @@
 """A model on disk: a folder with a manifest, tensors and the seed taxonomy in native form.
 
-    manifest.json       format version, config, seed hash, library versions, metrics, SHA-256 of every other file
+    manifest.json       format version, method, config, seed hash, library versions, metrics, SHA-256 of every file
     NAME.safetensors    arrays by name
     seed/               the taxonomy the model was fitted on
 
@@ -66,7 +66,11 @@ def seed_hash(taxonomy: Taxonomy) -> str:
 
 
 def save(
-    path: str | PathLike[str], manifest: Mapping[str, Any], tensors: Mapping[str, Arrays], taxonomy: Taxonomy
+    path: str | PathLike[str],
+    method: str,
+    manifest: Mapping[str, Any],
+    tensors: Mapping[str, Arrays],
+    taxonomy: Taxonomy,
 ) -> None:
     """Write a model folder, replacing one that is there."""
     refuse_other_folders(path)
@@ -78,6 +82,7 @@ def save(
         files = sorted(p for p in folder.rglob("*") if p.is_file())
         written = {
             "format": FORMAT,
+            "method": method,
             "versions": versions(),
             "seed_hash": seed_hash(taxonomy),
             **manifest,
@@ -93,10 +98,12 @@ def refuse_other_folders(path: str | PathLike[str]) -> None:
         raise InputError("exists and is no model; choose another name", target)
 
 
-def load(path: str | PathLike[str]) -> Artifact:
-    """Read a model folder; refuses what is newer, damaged or no model."""
+def load(path: str | PathLike[str], method: str) -> Artifact:
+    """Read a model folder; refuses what is newer, damaged, of another method or no model."""
     folder = Path(path)
     manifest = read_manifest(folder)
+    if manifest.get("method", method) != method:
+        raise InputError(f"holds '{manifest['method']}', not {method}", folder)
     for name, expected in manifest["files"].items():
         file = folder / name
         if not file.is_file():

@@ -249,12 +249,12 @@ class Polaris:
             "history": [asdict(epoch) for epoch in fitted.history],
             "metrics": {"held_out_hit@1": _share(fitted.ranker.held_out.labels[:, 0])},
         }
-        artifact.save(path, manifest, tensors, self.taxonomy)
+        artifact.save(path, "polaris", manifest, tensors, self.taxonomy)
 
     @classmethod
     def load(cls, path: str | PathLike[str], *, encoder: TextEncoder | None = None) -> Self:
         """Read a model folder; scores are those of the model that was saved."""
-        stored = artifact.load(path)
+        stored = artifact.load(path, "polaris")
         insertion, pictures = stored.tensors.get("insertion"), stored.tensors.get("pictures")
         with artifact.same_layout(path):
             config = PolarisConfig.from_mapping(stored.manifest["config"], path)

@@ -83,7 +83,7 @@ def test_what_cannot_be_loaded_says_why(tmp_path: object) -> None:
     from pathlib import Path
 
     folder = Path(str(tmp_path))
-    with pytest.raises(InputError, match="no saved method"):
+    with pytest.raises(InputError, match="is no model folder"):
         TransE.load(folder, encoder=GramEncoder())
     method = TransE({"dim": 4, "steps": 2, "epochs": 0}).fit(wide(), encoder=GramEncoder(), random_state=0)
     method.save(folder / "model")
@@ -92,6 +92,10 @@ def test_what_cannot_be_loaded_says_why(tmp_path: object) -> None:
     with pytest.raises(InputError, match="fitted with the encoder 'grams', not 'other'"):
         TransE.load(folder / "model", encoder=other)
     manifest = folder / "model" / "manifest.json"
-    manifest.write_text(manifest.read_text().replace('"transe"', '"rotate"'))
+    written = manifest.read_text()
+    manifest.write_text(written.replace('"steps": 2,', "", 1))
+    with pytest.raises(InputError, match="written by another version of taxosphere; fit it again"):
+        TransE.load(folder / "model", encoder=GramEncoder())
+    manifest.write_text(written.replace('"transe"', '"rotate"'))
     with pytest.raises(InputError, match="holds 'rotate'"):
         TransE.load(folder / "model", encoder=GramEncoder())

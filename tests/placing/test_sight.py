@@ -89,9 +89,9 @@ def test_a_model_keeps_one_head_for_both(model: Path) -> None:
 def test_a_folder_from_before_there_was_one_head_is_refused(
     model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    stored = artifact.load(model)
+    stored = artifact.load(model, "polaris")
     del stored.tensors["pictures"]["text_centre"]
-    artifact.save(tmp_path / "old", stored.manifest, stored.tensors, stored.taxonomy)
+    artifact.save(tmp_path / "old", "polaris", stored.manifest, stored.tensors, stored.taxonomy)
     assert main(["suggest", str(tmp_path / "old"), "teal"]) == 2
     assert "another version" in capsys.readouterr().err
 

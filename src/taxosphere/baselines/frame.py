@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from os import PathLike
-from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from pydantic import ValidationError
-from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from taxosphere import atomic
+from taxosphere import artifact
 from taxosphere.baselines.network import Network
 from taxosphere.baselines.seed import Seed
 from taxosphere.baselines.settings import Settings
@@ -24,9 +21,6 @@ from taxosphere.encoders.text import TextEncoder
 from taxosphere.errors import InputError, TaxosphereError
 from taxosphere.model.threads import one_thread
 from taxosphere.taxonomy import Concept, Taxonomy
-
-_FORMAT = 1
-_VECTORS = "seed.vectors"
 
 
 class Baseline:
@@ -107,38 +101,27 @@ class Baseline:
         if self.network is None or self.encoder is None:
             raise TaxosphereError(f"{self.name} must be fitted before it can be saved")
         manifest = {
-            "format": _FORMAT,
-            "method": self.name,
             "encoder": self.encoder.name,
             "steps": self.steps,
             "settings": self.settings.model_dump(mode="json"),
         }
-        weights = {key: value.contiguous() for key, value in self.network.state_dict().items()}
-        with atomic.folder(path) as folder:
-            (folder / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
-            save_file({**weights, _VECTORS: self.network.seed.vectors.contiguous()}, folder / "weights.safetensors")
-            (folder / "seed").mkdir()
-            self.network.seed.taxonomy.write(folder / "seed")
+        weights = {key: value.numpy() for key, value in self.network.state_dict().items()}
+        seed = self.network.seed
+        tensors = {"weights": weights, "seed": {"vectors": seed.vectors.numpy()}}
+        artifact.save(path, self.name, manifest, tensors, seed.taxonomy)
 
     @classmethod
     def load(cls, path: str | PathLike[str], *, encoder: TextEncoder) -> Self:
-        folder = Path(path)
-        try:
-            manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            raise InputError("is no saved method: manifest.json is missing or broken", folder) from None
-        if (manifest.get("format"), manifest.get("method")) != (_FORMAT, cls.name):
-            raise InputError(
-                f"holds '{manifest.get('method')}' of format {manifest.get('format')}, not {cls.name}", folder
-            )
-        if manifest["encoder"] != encoder.name:
-            raise InputError(f"was fitted with the encoder '{manifest['encoder']}', not '{encoder.name}'", folder)
-        weights = load_file(folder / "weights.safetensors")
-        seed = Seed(Taxonomy.read(folder / "seed"), weights.pop(_VECTORS))
-        method = cls(manifest["settings"])
-        method.steps = manifest["steps"]
-        with torch.random.fork_rng(devices=[]):
-            network = method._build(seed)
-        network.load_state_dict(weights)
+        stored = artifact.load(path, cls.name)
+        manifest = stored.manifest
+        if manifest.get("encoder") != encoder.name:
+            raise InputError(f"was fitted with the encoder '{manifest.get('encoder')}', not '{encoder.name}'", path)
+        with artifact.same_layout(path):
+            seed = Seed(stored.taxonomy, torch.from_numpy(stored.tensors["seed"]["vectors"]))
+            method = cls(manifest["settings"])
+            method.steps = manifest["steps"]
+            with torch.random.fork_rng(devices=[]):
+                network = method._build(seed)
+            network.load_state_dict({key: torch.from_numpy(value) for key, value in stored.tensors["weights"].items()})
         method._keep(network, encoder)
         return method
