@@ -66,8 +66,13 @@ def test_votes_are_a_softmax_over_the_nearest() -> None:
 
 
 def test_a_seed_smaller_than_the_number_of_votes_votes_as_a_whole() -> None:
-    found = votes(np.zeros((2, 3), np.float32), 10, 20.0).matrix(3).toarray()
+    found = votes(np.full((2, 3), 0.5, np.float32), 10, 20.0).matrix(3).toarray()
     np.testing.assert_allclose(found, 1 / 3, rtol=1e-6)
+
+
+def test_who_has_nothing_in_common_with_the_query_does_not_vote() -> None:
+    found = votes(np.array([[0, 0.5, 0, 0.5, 0], [0, 0, 0, 0, 0]], np.float32), 4, 20.0).matrix(5).toarray()
+    assert found.tolist() == [[0, 0.5, 0, 0.5, 0], [0, 0, 0, 0, 0]]
 
 
 def test_the_most_similar_child_against_a_loop(animals: Taxonomy) -> None:

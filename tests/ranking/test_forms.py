@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from taxosphere.ranking.forms import Below, Few, Signs, dealt, positive
+from taxosphere.ranking.forms import Below, Few, Signs, dealt, largest, positive
 
 COUNT, SIZE = 3, 7
 OWNERS = np.array([1, 4, 6])
@@ -65,3 +65,12 @@ def test_rows_of_several_signs_are_dealt_out() -> None:
     signs = Signs((COUNT, SIZE), OWNERS, dict(dealt(sparse.csr_array(rows), ["one", "two"])))
     found = signs.at(np.tile(np.arange(SIZE), (COUNT, 1)))
     np.testing.assert_array_equal(np.concatenate([found["one"], found["two"]]), rows)
+
+
+@pytest.mark.parametrize("kinds", [1000, 4, 1])
+@pytest.mark.parametrize("count", [1, 5, 12, 40])
+def test_the_largest_of_each_row_and_of_equal_ones_the_first(kinds: int, count: int) -> None:
+    values = np.random.default_rng(kinds).integers(0, kinds, (6, 12)).astype(np.float32)
+    values[0, 3] = -np.inf
+    expected = [sorted(np.argsort(-row, kind="stable")[:count].tolist()) for row in values]
+    assert largest(values, count).tolist() == expected

@@ -135,12 +135,9 @@ def _reasons(ranked: Ranked, shown: int) -> list[list[dict[str, float]]]:
     """The strongest contributions to each of the first ``shown`` of each list, by the name of their sign."""
     weights = ranked.contributions[:, :shown]
     strongest = np.argsort(-np.abs(weights), axis=2, kind="stable")[..., :_REASONS]
-    values = np.take_along_axis(weights, strongest, 2).astype(np.float64)
+    values = np.take_along_axis(weights, strongest, 2).astype(np.float64).round(4)
     return [
-        [
-            {ranked.names[f]: round(v, 4) for f, v in zip(*pair, strict=True) if v != 0}
-            for pair in zip(*row, strict=True)
-        ]
+        [{ranked.names[f]: v for f, v in zip(*pair, strict=True) if v != 0} for pair in zip(*row, strict=True)]
         for row in zip(strongest.tolist(), values.tolist(), strict=True)
     ]
 

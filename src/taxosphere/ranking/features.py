@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from taxosphere.orbit import gate
 from taxosphere.ranking.context import Context, Points
-from taxosphere.ranking.forms import Below, Few, Form, Matrix, Signs, dealt
+from taxosphere.ranking.forms import Below, Few, Form, Matrix, Signs, dealt, largest
 from taxosphere.ranking.lexicon import BAGS, SEVERAL, SINGLE
 from taxosphere.ranking.mentions import definition_mentions, name_mentions
 from taxosphere.ranking.rows import Rows, stacked
@@ -171,14 +171,12 @@ def vote_signs(context: Context, similar: dict[str, Floats], families: Sequence[
 
 
 def votes(similarity: Floats, count: int, sharpness: float) -> Rows:
-    """Each query's most similar concepts, with weights that sum to one."""
-    number, size = similarity.shape
-    count = min(count, size)
-    nearest = np.argpartition(similarity, size - count, axis=1)[:, size - count :]
-    nearest = np.sort(nearest, axis=1)  # one order of summation, whatever the partition left
+    """Each query's most similar concepts, with weights that sum to one; who has nothing in common with it is silent."""
+    nearest = largest(similarity, count)
+    number, count = nearest.shape
     values = np.take_along_axis(similarity, nearest, 1)
-    weights = np.exp(sharpness * (values - values.max(1, keepdims=True)))
-    weights /= weights.sum(1, keepdims=True)
+    weights = np.where(values != 0, np.exp(sharpness * (values - values.max(1, keepdims=True))), 0)
+    weights /= np.maximum(weights.sum(1, keepdims=True), 1e-12)
     ends = count * np.arange(number + 1, dtype=np.int32)
     return Rows(weights.ravel().astype(np.float32), nearest.ravel().astype(np.int32), ends)
 

@@ -17,7 +17,7 @@ from scipy.optimize import minimize, minimize_scalar
 from scipy.special import logsumexp
 
 from taxosphere.ranking.context import Context
-from taxosphere.ranking.forms import Signs, positive
+from taxosphere.ranking.forms import Signs, largest, positive
 from taxosphere.ranking.logistic import moments
 
 Floats = NDArray[np.float32]
@@ -101,7 +101,7 @@ def sample(
     for row, parents in enumerate(gold):
         true[row, parents] = True
     near = min(BEST, size)
-    best = np.argpartition(-guess, near - 1, axis=1)[:, :near]
+    best = largest(guess, near)
     chance = rng.integers(0, size, (count, min(RANDOM, size)))
     most = int(true.sum(1).max())
     golden = np.argsort(~true, axis=1, kind="stable")[:, :most]

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from taxosphere.ranking.context import Context
 from taxosphere.ranking.features import Queries, signs
+from taxosphere.ranking.forms import largest
 from taxosphere.ranking.guess import Guess
 
 Floats = NDArray[np.float32]
@@ -81,7 +82,7 @@ def shortlist(
     if exclude is not None:
         guess[np.arange(len(guess)), exclude] = -np.inf
     k = min(length, guess.shape[1] - (exclude is not None))
-    best = np.argpartition(-guess, k - 1, axis=1)[:, :k]
+    best = largest(guess, k)
     order = np.argsort(-np.take_along_axis(guess, best, 1), axis=1, kind="stable")
     positions = np.take_along_axis(best, order, 1)
     columns = found.at(positions)
