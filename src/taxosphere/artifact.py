@@ -1,6 +1,6 @@
 """A model on disk: a folder with a manifest, tensors and the seed taxonomy in native form.
 
-    manifest.json       format version, method, config, seed hash, library versions, metrics, SHA-256 of every file
+    manifest.json       format version, method, config, seed hash, library versions, metrics, SHA-256 of the other files
     NAME.safetensors    arrays by name
     seed/               the taxonomy the model was fitted on
 

@@ -74,8 +74,6 @@ class VectorCache:
         keys = {self._key(text): text for text in texts}
         wanted = list(keys)
         found: dict[str, FloatArray] = {}
-        if not self.path.exists():
-            return found
         try:
             connection = _reader(self.path)
             for start in range(0, len(wanted), _KEYS_PER_LOOKUP):
