@@ -23,9 +23,13 @@ WORDS = "acute chronic renal viral cell protein surgical nursing digital rural".
 
 
 def fresh(count: int, start: int) -> list[Concept]:
-    """Names nobody asked before, so that no cache answers."""
+    """Names and descriptions nobody asked before, so that no cache answers."""
     return [
-        Concept(f"new{start + i}", f"{WORDS[i % 10]} {WORDS[i // 10 % 10]} syndrome {start + i}", "a made-up disorder")
+        Concept(
+            f"new{start + i}",
+            f"{WORDS[i % 10]} {WORDS[i // 10 % 10]} syndrome {start + i}",
+            f"a made-up disorder, number {start + i}",
+        )
         for i in range(count)
     ]
 

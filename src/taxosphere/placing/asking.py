@@ -33,8 +33,6 @@ from taxosphere.taxonomy import Concept, Taxonomy
 
 Longs = NDArray[np.int64]
 
-_FEW = 8  # queries whose texts are encoded on one thread
-
 
 @dataclass(frozen=True)
 class Fitted:
@@ -132,10 +130,9 @@ def _read(
     """By text, and by pictures too where there is a ``sight``."""
     if sight is not None and explained:
         explained = None  # pictures may bring any of the list to the front
+    views = encode_views(fitted.encoder, asked)
     # Threads of the nets would wait for cores that those of the matrix products hold, longer than the nets take.
-    with one_thread() if len(asked) <= _FEW else nullcontext():
-        views = encode_views(fitted.encoder, asked)
-    with one_thread():
+    with one_thread() if len(asked) > 1 else nullcontext():
         ranked = fitted.ranker.rank(context, fitted.network, asked, views, exclude=exclude, explained=explained)
     matches = [fitted.names.find(query) for query in asked]
     if sight is not None:

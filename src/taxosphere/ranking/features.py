@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from taxosphere.orbit import gate
@@ -63,11 +64,12 @@ def similarities(context: Context, queries: Queries) -> dict[str, Floats]:
         bag = context.lexicon.bags[name]
         unit[name] = bag.unit(*bag.encode([BAGS[name](r) for r in queries.readings]))
     words = _dense(context.lexicon.similar.ask(unit | {"text, children": unit["text"]}))
-    names, description_to_name = _both(asked.name, asked.description, known.name)
-    name_to_description, descriptions = _both(asked.name, asked.description, known.description)
+    both = np.concatenate([asked.name, asked.description])
+    names, description_to_name = np.split(product(both, known.name), 2)
+    name_to_description, descriptions = np.split(product(both, known.description), 2)
     return {
-        "sphere": queries.points.z @ context.points.z.T,
-        "full": asked.full @ known.full.T,
+        "sphere": product(queries.points.z, context.points.z),
+        "full": product(asked.full, known.full),
         "name": names,
         "description to name": description_to_name,
         "name to description": name_to_description,
@@ -76,20 +78,19 @@ def similarities(context: Context, queries: Queries) -> dict[str, Floats]:
     }
 
 
-def _both(names: Floats, descriptions: Floats, known: Floats) -> Sequence[Floats]:
-    """Two kinds of queries with the same candidates. Many are multiplied together, so that the candidates are read from
-    memory once; of a single query two products with vectors are faster than one with a matrix."""
-    if len(names) > 1:
-        return np.split(np.concatenate([names, descriptions]) @ known.T, 2)
-    first = names @ known.T
-    return first, first if np.array_equal(names, descriptions) else descriptions @ known.T
+def product(asked: Floats, known: Floats) -> Floats:
+    """(q, n) of unit rows. What a single query asks goes through torch: numpy's threads would hold a core for a while
+    afterwards, and the encoder of the next query would wait for it."""
+    if len(asked) > 2:
+        return np.asarray(asked @ known.T, np.float32)
+    return np.ascontiguousarray((torch.from_numpy(known) @ torch.from_numpy(asked).T).numpy().T)
 
 
 def sphere_signs(context: Context, queries: Queries, similar: dict[str, Floats]) -> Forms:
     """Directions, the gate, and the log density of the query's point under each von Mises–Fisher distribution."""
     threshold = gate.thresholds(context.delta, _GATE).astype(np.float32)
     margin = similar["sphere"] - threshold
-    mean = queries.points.z @ context.points.mu.T
+    mean = product(queries.points.z, context.points.mu)
     density = mean * context.points.kappa
     density += context.log_normalizer
     return {
@@ -103,7 +104,7 @@ def sphere_signs(context: Context, queries: Queries, similar: dict[str, Floats])
 
 def of_children(context: Context, asked: Floats, source: str) -> Below:
     """Similarity to the centre of the candidate's children; zero where there are none."""
-    return Below(asked @ context.centres[source].T, np.zeros((len(asked), 1), np.float32))
+    return Below(product(asked, context.centres[source]), np.zeros((len(asked), 1), np.float32))
 
 
 def encoder_signs(context: Context, queries: Queries, similar: dict[str, Floats]) -> Forms:
