@@ -71,6 +71,7 @@ class Guess:
 
 
 BY_HAND = Guess(_BY_HAND)
+COSINE = Guess({"encoder": 1.0})
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from taxosphere.orbit import gate
 from taxosphere.ranking import calibration, prior, scorer
 from taxosphere.ranking.context import Context
 from taxosphere.ranking.crossfit import Examples, Progress, examples, queries_of
-from taxosphere.ranking.guess import BY_HAND, Guess
+from taxosphere.ranking.guess import BY_HAND, COSINE, Guess
 from taxosphere.ranking.held_out import HeldOut, calibrate
 from taxosphere.ranking.logistic import Logistic
 from taxosphere.ranking.scorer import Scorer
@@ -29,6 +29,7 @@ from taxosphere.taxonomy import Concept, Taxonomy
 Floats = NDArray[np.float32]
 
 FEWEST = 20  # examples below which the ranker is not trained on the seed at all
+_COOL = 0.1  # temperature of the plain cosine, where nothing was learned
 
 
 @dataclass(frozen=True)
@@ -112,14 +113,16 @@ class Ranker:
 
     @classmethod
     def _fallback(cls, settings: RankingConfig, known: prior.Prior | None, gamma: float, usable: int) -> Ranker:
-        """Too small a seed to learn from: the prior as it is, or the first guess alone."""
-        plain = known.scorer if known is not None else Scorer(np.zeros(0, np.float32), np.ones(0, np.float32), ())
-        base = "the prior learned on other taxonomies" if known is not None else "the first guess, uncalibrated"
-        note = f"only {usable} leaves to learn from (at least {FEWEST} are needed): ranking by {base}"
-        none = known.none if known is not None else None
-        heat = known.temperature if known is not None else 0.2
-        columns = known.names if known is not None else ()
-        return cls(settings.families, columns, plain, heat, none, settings.none_share, gamma, HeldOut.nothing(), note)
+        """Too small a seed to learn from: the prior as it is, or the plain cosine, which nothing learned would beat."""
+        note = f"only {usable} leaves to learn from (at least {FEWEST} are needed): ranking by "
+        families, share, nothing = settings.families, settings.none_share, HeldOut.nothing()
+        if known is not None:
+            note += "the prior learned on other taxonomies"
+            return cls(families, known.names, known.scorer, known.temperature, known.none, share, gamma, nothing, note)
+        base, guess = ("plain cosine", COSINE) if "encoder" in families else ("first guess", BY_HAND)
+        note += f"the {base}, uncalibrated"
+        empty = Scorer(np.zeros(0, np.float32), np.ones(0, np.float32), ())
+        return cls(families, (), empty, _COOL, None, share, gamma, nothing, note, guess)
 
     def rank(
         self,
