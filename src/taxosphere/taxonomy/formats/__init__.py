@@ -12,6 +12,7 @@ from pathlib import Path
 from taxosphere.errors import InputError
 from taxosphere.taxonomy.formats import (
     class_table,
+    concept_table,
     cub,
     edges,
     image_folder,
@@ -50,6 +51,7 @@ FORMATS = {
     for item in (
         Format("native", "folder with nodes.tsv and edges.tsv", (), native.read, native.write),
         Format("edges", "edge list of names, parent and child", (".tsv", ".csv"), edges.read, edges.write, True),
+        Format("concept table", "a row per concept", (".tsv", ".csv"), concept_table.read, concept_table.write),
         Format("class table", "class table of an ontology portal", (".tsv", ".csv"), class_table.read, None),
         Format("semeval", "SemEval terms and edges", (".taxo", ".terms"), semeval.read, None, True),
         Format("obo", "OBO ontology", (".obo",), obo.read, obo.write),
@@ -77,10 +79,11 @@ def read(path: str | PathLike[str], *, columns: tuple[str, str] | None = None, s
 
 
 def write(taxonomy: Taxonomy, path: str | PathLike[str]) -> None:
-    """Write in the format the suffix names; no suffix means the native folder."""
+    """Write in the format the suffix names; no suffix means the native folder, and what came from a concept table goes
+    back into one."""
     path = Path(path)
     with writing(path):
-        form = FORMATS["native"] if path.is_dir() or not bare_suffix(path) else _by_suffix(path)
+        form = _to_write(taxonomy, path)
         if form.write is None:
             raise InputError(f"the format '{form.name}' can be read but not written", path=path)
         form.write(taxonomy, path)
@@ -89,7 +92,7 @@ def write(taxonomy: Taxonomy, path: str | PathLike[str]) -> None:
 def losses(taxonomy: Taxonomy, path: str | PathLike[str]) -> list[str]:
     """What the source said beside its concepts and a file of this name could not hold, one line each."""
     path = Path(path)
-    form = FORMATS["native"] if path.is_dir() or not bare_suffix(path) else _by_suffix(path)
+    form = _to_write(taxonomy, path)
     kept = {
         "obo": ("header", "the header of the OBO source"),
         "rdf": ("statements", "statements of the RDF source that are not about its concepts"),
@@ -124,8 +127,17 @@ def recognise(path: Path) -> Format:
         return FORMATS["mesh"]
     if suffix in FORMATS["class table"].suffixes:
         first = next(read_rows(path), (1, []))[1]
-        return FORMATS["class table" if class_table.is_header(first) else "edges"]
+        if class_table.is_header(first):
+            return FORMATS["class table"]
+        return FORMATS["concept table" if concept_table.is_header(first) else "edges"]
     return _by_suffix(path)
+
+
+def _to_write(taxonomy: Taxonomy, path: Path) -> Format:
+    if path.is_dir() or not bare_suffix(path):
+        return FORMATS["native"]
+    table = FORMATS["concept table"]
+    return table if concept_table.META in taxonomy.meta and bare_suffix(path) in table.suffixes else _by_suffix(path)
 
 
 def _folder(path: Path) -> Format:

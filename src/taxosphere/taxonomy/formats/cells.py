@@ -27,7 +27,7 @@ def column_name(cell: str) -> str:
 
 
 def read_column(column: str, text: str) -> tuple[str, list[str]]:
-    """The key a column stands for and the values of one of its non-empty cells."""
+    """What a column is called without brackets, and the values of one of its non-empty cells."""
     name = column.removesuffix(ESCAPED)
     if column != name:
         values = list(escapes.split_list(text, escaped=True))
@@ -35,7 +35,12 @@ def read_column(column: str, text: str) -> tuple[str, list[str]]:
         values = list(escapes.split_list(text, escaped=False))
     else:
         values = [text]
-    return name.removeprefix(EXTRA), values
+    return name, values
+
+
+def extra_key(name: str) -> str:
+    """The extra that a column holds which is none of ours."""
+    return name.removeprefix(EXTRA)
 
 
 def detail_columns(taxonomy: Taxonomy) -> list[str]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from taxosphere.errors import InputError
 from taxosphere.taxonomy.formats import rdf_terms as rt
 from taxosphere.taxonomy.formats.draft import Draft, counted
-from taxosphere.taxonomy.formats.tables import read_rows
+from taxosphere.taxonomy.formats.tables import records
 
 ID, NAME, SYNONYMS, DEFINITIONS, OBSOLETE, PARENTS = (
     "Class ID",
@@ -34,7 +34,10 @@ def is_header(cells: list[str]) -> bool:
 
 def read(path: Path) -> Draft:
     draft = Draft(path=path, format="class table")
-    rows = _rows(path)
+    header, lines = records(path)
+    if not is_header(header):
+        raise InputError(f"needs the columns {ID}, {NAME} and {PARENTS}", path=path, line=1)
+    rows: list[Row] = [(number, dict(zip(header, cells, strict=True))) for number, cells in lines]
     named = {parent for _, row in rows for parent in _values(row.get(PARENTS, ""))}
     obsolete = 0
     for number, row in rows:
@@ -49,24 +52,6 @@ def read(path: Path) -> Draft:
     if obsolete:
         draft.left_out(f"{counted(obsolete, 'obsolete class')} outside the hierarchy left out")
     return draft
-
-
-def _rows(path: Path) -> list[Row]:
-    lines = read_rows(path)
-    first, header = next(lines, (1, []))
-    if not is_header(header):
-        raise InputError(f"needs the columns {ID}, {NAME} and {PARENTS}", path=path, line=first)
-    twice = next((name for name in header if name and header.count(name) > 1), None)
-    if twice:
-        raise InputError(f"the header names the column '{twice}' twice", path=path, line=first)
-    rows = []
-    for number, cells in lines:
-        if len(cells) > len(header):
-            message = f"{len(cells)} columns where the header names {len(header)}"
-            raise InputError(message, path=path, line=number)
-        cells += [""] * (len(header) - len(cells))
-        rows.append((number, dict(zip(header, cells, strict=True))))
-    return rows
 
 
 def _read_class(draft: Draft, row: dict[str, str], number: int) -> None:

@@ -68,6 +68,17 @@ class Draft:
         self.children.append(child)
         self.edge_lines.append(line)  # type: ignore[attr-defined]
 
+    def link(self, edges: Iterable[tuple[str, str, int]]) -> None:
+        """Edges (parent, child, line) whose ends are ids; a name will do where no id says the same and only one concept
+        bears it."""
+        ids = set(self.ids)
+        named: dict[str, str | None] = {}
+        for id, name in zip(self.ids, self.names, strict=True):
+            named[name] = None if name in named else id
+        for parent, child, line in edges:
+            ends = [end if end in ids else named.get(end) or end for end in (parent, child)]
+            self.edge(ends[0], ends[1], line)
+
     def left_out(self, text: str, line: int | None = None) -> None:
         """One line about something in the file that the taxonomy does not carry."""
         self.notes.append(Problem("left out", self.where(line), text, False))

@@ -15,7 +15,7 @@ from taxosphere.errors import InputError
 from taxosphere.taxonomy.formats import cells
 from taxosphere.taxonomy.formats.draft import Draft
 from taxosphere.taxonomy.formats.streams import open_to_write
-from taxosphere.taxonomy.formats.tables import Row, format_row, read_rows, separator
+from taxosphere.taxonomy.formats.tables import Row, format_row, read_rows, refuse_twice, separator
 from taxosphere.taxonomy.graph import Taxonomy
 
 PARENT = ("parent", "parent_name", "hypernym", "broader", "superclass", "parent_id")
@@ -46,9 +46,7 @@ def _header(path: Path, first: Row, stated: tuple[str, str] | None) -> list[str]
     child = next((names.index(name) for name in CHILD if name in names), None)
     if parent is None or child is None:
         return None
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise InputError(f"the header names the column '{twice}' twice", path=path, line=number)
+    refuse_twice(path, names, number)
     if stated and (parent < child) != (tuple(stated) == ORDERS[0]):
         message = f"the header and --columns {','.join(stated)} contradict each other; leave --columns out"
         raise InputError(message, path=path, line=number)
@@ -129,7 +127,7 @@ class _Collector:
             elif name == "image":
                 draft.images[position] = tuple(values)
             else:
-                extras += [(name, value) for value in values]
+                extras += [(cells.extra_key(name), value) for value in values]
         if extras:
             draft.extras[position] = tuple(extras)
 

@@ -33,7 +33,14 @@ def read(path: Path) -> Draft:
             edges.append((jv.text_of(record, "parent"), jv.text_of(record, "child"), number))
         else:
             edges += _read_concept(draft, record, number)
-    _link(draft, edges)
+    if not draft.ids:  # nothing but edges
+        mentioned: dict[str, int] = {}
+        for parent, child, number in edges:
+            mentioned.setdefault(parent, number)
+            mentioned.setdefault(child, number)
+        for id, number in mentioned.items():
+            draft.concept(id, id, line=number)
+    draft.link(edges)
     return draft
 
 
@@ -57,23 +64,6 @@ def _read_concept(draft: Draft, record: dict[str, Any], number: int) -> Iterator
             *((id, child, number) for child in jv.texts_of(record, "children")),
         ]
     )
-
-
-def _link(draft: Draft, edges: list[tuple[str, str, int]]) -> None:
-    """Ends are ids; a name will do where no id says the same and only one concept bears it."""
-    ids = set(draft.ids)
-    named: dict[str, str | None] = {}
-    for id, name in zip(draft.ids, draft.names, strict=True):
-        named[name] = None if name in named else id
-    if not draft.ids:  # nothing but edges
-        for parent, child, number in edges:
-            for end in (parent, child):
-                if end not in ids:
-                    ids.add(end)
-                    draft.concept(end, end, line=number)
-    for parent, child, number in edges:
-        ends = [end if end in ids else named.get(end) or end for end in (parent, child)]
-        draft.edge(ends[0], ends[1], number)
 
 
 def write(taxonomy: Taxonomy, path: Path) -> None:

@@ -21,6 +21,7 @@ from taxosphere.errors import InputError
 from taxosphere.taxonomy.formats import escapes
 from taxosphere.taxonomy.formats.draft import Draft, counted
 from taxosphere.taxonomy.formats.streams import line_blocks, open_to_write, read_text
+from taxosphere.taxonomy.formats.tables import refuse_twice
 from taxosphere.taxonomy.graph import Taxonomy
 
 NODES, EDGES, SPLIT, EXTRAS, META = "nodes.tsv", "edges.tsv", "split.tsv", "extras.tsv", "meta.json"
@@ -71,9 +72,7 @@ def _header(path: Path, line: str, wanted: tuple[str, ...]) -> list[str]:
         if names.count(name) != 1:
             fault = "no column" if name not in names else "two columns"
             raise InputError(f"the header names {fault} '{name}'; it needs {', '.join(wanted)}", path=path, line=1)
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise InputError(f"the header names the column '{twice}' twice", path=path, line=1)
+    refuse_twice(path, names)
     return names
 
 

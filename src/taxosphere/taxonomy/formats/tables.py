@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 
@@ -32,6 +32,28 @@ def read_rows(path: Path) -> Iterator[Row]:
         # Spreadsheets of many countries put semicolons or tabs into files they call comma-separated.
         delimiter = next((char for char in ",;\t" if char in first), ",")
         yield from _strict_rows(path, chain([first], lines), delimiter)
+
+
+def records(path: Path) -> tuple[list[str], Iterator[Row]]:
+    """The titles of the columns, and rows as wide as they are."""
+    rows = read_rows(path)
+    first, header = next(rows, (1, list[str]()))
+    header = [title.strip() for title in header]
+    refuse_twice(path, [title for title in header if title], first)
+    return header, (_fitted(path, row, len(header)) for row in rows)
+
+
+def refuse_twice(path: Path, names: Sequence[str], line: int = 1) -> None:
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise InputError(f"the header names the column '{twice}' twice", path=path, line=line)
+
+
+def _fitted(path: Path, row: Row, width: int) -> Row:
+    number, cells = row
+    if len(cells) > width:
+        raise InputError(f"{len(cells)} columns where the header names {width}", path=path, line=number)
+    return number, cells + [""] * (width - len(cells))
 
 
 def _without_nul(path: Path, lines: Iterable[str]) -> Iterator[str]:

@@ -1,0 +1,121 @@
+"""Concept tables, comma or tab: a row per concept that names its parent, as spreadsheets hold catalogues.
+
+`name` and `parent` are needed, `id`, `description`, `synonyms` and `image` are understood, all other columns are kept.
+Parents are given by id or, where no id says the same, by name; several are joined with `|`. The columns are written
+back in their order and under their titles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain
+from pathlib import Path
+
+from taxosphere.taxonomy.formats import cells, edges, escapes
+from taxosphere.taxonomy.formats.draft import Draft
+from taxosphere.taxonomy.formats.streams import open_to_write
+from taxosphere.taxonomy.formats.tables import format_row, records, refuse_twice, separator
+from taxosphere.taxonomy.graph import Taxonomy
+
+ROLES = {
+    "id": ("id", "code"),
+    "name": ("name", "label", "title"),
+    "parent": ("parent_id", "parent_ids", "parents", *edges.PARENT),
+}
+OWN = ("description", "synonyms", "image")
+META = "table"  # where a taxonomy keeps the columns it came with
+
+
+def is_header(row: Sequence[str]) -> bool:
+    roles = _roles(row)
+    return "name" in roles and "parent" in roles and not set(map(_plain, row)) & set(edges.CHILD)
+
+
+def _plain(cell: str) -> str:
+    return cell.strip().lower().removesuffix(cells.ESCAPED).replace(" ", "_")
+
+
+def _roles(header: Sequence[str]) -> dict[str, int]:
+    """Where the columns stand that make the hierarchy."""
+    plain = [_plain(cell) for cell in header]
+    found = {role: next((plain.index(name) for name in names if name in plain), -1) for role, names in ROLES.items()}
+    return {role: column for role, column in found.items() if column >= 0}
+
+
+def read(path: Path) -> Draft:
+    draft = Draft(path=path, format="concept table")
+    header, rows = records(path)
+    roles = _roles(header)
+    name, parent = roles["name"], roles["parent"]
+    id = roles.get("id", name)
+    details = {i: cells.column_name(title) for i, title in enumerate(header) if title and i not in roles.values()}
+    refuse_twice(path, list(details.values()))
+    above: list[tuple[str, str, int]] = []
+    for number, row in rows:
+        values = dict(cells.read_column(column, row[i]) for i, column in details.items() if row[i])
+        description, synonyms, images = (values.pop(key, []) for key in OWN)
+        extras = ((cells.extra_key(column), value) for column, several in values.items() for value in several)
+        child = row[id] or row[name]
+        draft.concept(child, row[name], "".join(description), synonyms, images, extras, number)
+        if row[parent]:
+            above.append((row[parent], child, number))
+    whole = set() if header[parent].endswith(cells.ESCAPED) else {*draft.ids, *draft.names}
+    links = [(end, child, line) for cell, child, line in above for end in _parents(cell, whole)]
+    draft.link(links)
+    by_name = bool(links) and id != name and not {end for end, _, _ in links} & set(draft.ids)
+    draft.meta[META] = {"columns": [title for title in header if title], "parents": "name" if by_name else "id"}
+    if "" in header:
+        draft.left_out("columns without a title are not read", 1)
+    return draft
+
+
+def _parents(cell: str, whole: set[str]) -> list[str]:
+    """What a cell names. One that is known as a ``whole`` is not taken apart; nothing is known where it has escapes."""
+    if not whole:
+        return list(escapes.split_list(cell, escaped=True))
+    return [cell] if cell in whole else [text.strip() for text in escapes.split_list(cell, escaped=False)]
+
+
+def write(taxonomy: Taxonomy, path: Path) -> None:
+    kept = taxonomy.meta.get(META, {})
+    titles = [str(title) for title in kept.get("columns", ("id", "name", "parent"))]
+    if "id" not in _roles(titles) and taxonomy.ids != taxonomy.names:
+        titles.insert(0, "id")
+    roles = _roles(titles)
+    parents, escaped = _parent_cells(taxonomy, kept.get("parents") == "name")
+    titles[roles["parent"]] = titles[roles["parent"]].removesuffix(cells.ESCAPED) + cells.ESCAPED * escaped
+    columns: dict[int, Sequence[str]] = {roles["name"]: taxonomy.names, roles["parent"]: parents}
+    columns |= {roles["id"]: taxonomy.ids} if "id" in roles else {}
+    details = cells.detail_columns(taxonomy)
+    texts = zip(*(cells.write_columns(concept, details) for concept in taxonomy.concepts()), strict=True)
+    place = {_key(cells.column_name(title)): i for i, title in enumerate(titles) if i not in columns}
+    for column, values in zip(details, texts, strict=False):
+        i = place.get(_key(column), len(titles))
+        if i == len(titles):
+            foreign = _plain(column) in {*chain.from_iterable(ROLES.values()), *edges.CHILD}
+            titles.append(cells.EXTRA + column if foreign else column)
+        else:
+            titles[i] = titles[i].removesuffix(cells.ESCAPED) + cells.ESCAPED * column.endswith(cells.ESCAPED)
+        columns[i] = values
+    empty = [""] * len(taxonomy)
+    rows = zip(*(columns.get(i, empty) for i in range(len(titles))), strict=True)
+    with open_to_write(path) as handle:
+        handle.writelines(format_row(row, separator(path)) for row in chain([titles], rows))
+
+
+def _key(column: str) -> str:
+    """By what a column is recognised: a title of ours may be an extra where another column plays that part."""
+    name = column.removesuffix(cells.ESCAPED)
+    return name if cells.extra_key(name) in OWN else cells.extra_key(name)
+
+
+def _parent_cells(taxonomy: Taxonomy, by_name: bool) -> tuple[list[str], bool]:
+    """The parents of each concept in one cell, by name if that is wanted and clear, and whether with escapes."""
+    ids, names = taxonomy.ids, taxonomy.names
+    clear = len(set(names)) == len(names) and not set(names) & set(ids)
+    keys = names if by_name and clear else ids
+    above = [[keys[p] for p in taxonomy.parent_csr.row(i).tolist()] for i in range(len(taxonomy))]
+    whole = {*ids, *names}
+    escaped = any("|" in key or key != key.strip() for key in set(chain.from_iterable(above)))
+    escaped |= any(len(several) > 1 and "|".join(several) in whole for several in above)
+    return [escapes.join_list(several, escaped) for several in above], escaped
