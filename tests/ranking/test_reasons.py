@@ -1,0 +1,23 @@
+"""Every reason a suggestion may give is explained, and nothing else is."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from meadow import Fitted
+
+from taxosphere import Concept
+from taxosphere.ranking.crossfit import queries_of
+from taxosphere.ranking.features import FAMILIES
+from taxosphere.ranking.guess import BY_HAND
+from taxosphere.ranking.shortlist import shortlist
+
+PAGE = Path(__file__).parents[2] / "docs" / "method" / "signs.md"
+
+
+def test_the_page_explains_all_signs(fitted: Fitted, strangers: list[Concept]) -> None:
+    asking = queries_of(fitted.network, strangers, fitted.views(strangers))
+    signs = shortlist(fitted.context, asking, FAMILIES, BY_HAND).names
+    explained = re.findall(r"^\| (.+?) \| .+ \|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    assert sorted(name for name in explained if name != "sign") == sorted(signs)
