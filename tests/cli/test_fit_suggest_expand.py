@@ -25,12 +25,10 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def _fit(folder: Path, *more: str) -> int:
+def _fit(folder: Path, *more: str, source: str = "meadow.obo") -> int:
     settings = [part for setting in QUICK for part in ("--set", setting)]
     encoder = str(folder / "encoder")
-    return main(
-        ["fit", str(folder / "meadow.obo"), "-o", str(folder / "model"), "--encoder", encoder, *settings, *more]
-    )
+    return main(["fit", str(folder / source), "-o", str(folder / "model"), "--encoder", encoder, *settings, *more])
 
 
 @pytest.fixture(scope="module")
@@ -110,6 +108,17 @@ def test_expand_writes_the_grown_taxonomy_and_the_review(
     assert len(rows) == 2
     assert "already there as 'red bird'" in rows[1]
     assert "attached 2 of 3, 1 for review" in capsys.readouterr().err
+
+
+def test_a_catalogue_grows_and_stays_a_catalogue(workplace: Path) -> None:
+    rows = ["SKU,ID,Name,Parent ID", "A1,1,bird,", "A2,2,red bird,1", "A3,3,boat,", "A4,4,red boat,3"]
+    (workplace / "catalogue.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    model, out = str(workplace / "catalogue"), workplace / "grown.csv"
+    assert _fit(workplace, "-o", model, source="catalogue.csv") == 0
+    assert main(["expand", model, str(workplace / "new.tsv"), "-o", str(out), "--accept", "0"]) == 0
+    grown = out.read_text(encoding="utf-8").splitlines()
+    assert grown[: len(rows)] == ["SKU,ID,Name,Parent ID,description", *(f"{row}," for row in rows[1:])]
+    assert [row.split(",")[2] for row in grown[len(rows) :]] == ["green bird", "tiny green bird"]
 
 
 @pytest.mark.parametrize(
