@@ -34,8 +34,8 @@ def fresh(count: int, start: int) -> list[Concept]:
     ]
 
 
-def best_of(repeats: int, action: Callable[[int], object]) -> float:
-    """Milliseconds of the median run."""
+def median_of(repeats: int, action: Callable[[int], object]) -> float:
+    """Milliseconds."""
     taken = []
     for number in range(repeats):
         began = time.perf_counter()
@@ -63,12 +63,12 @@ def main() -> None:
     options = parser.parse_args()
     model = Polaris.load(options.model)
     model.suggest("warm up", "the first one builds the word index")
-    one = best_of(options.repeats, lambda number: model.suggest(fresh(1, 100_000 + number)[0]))
+    one = median_of(options.repeats, lambda number: model.suggest(fresh(1, 100_000 + number)[0]))
     batch = fresh(64, 0)
     texts = sorted({text for c in batch for text in (c.text, c.name, c.description)})
     known = Polaris.load(options.model, encoder=Known(text.load(), texts))
     list(known.suggest_many(batch))
-    many = best_of(options.repeats, lambda _: list(known.suggest_many(batch))) / 64
+    many = median_of(options.repeats, lambda _: list(known.suggest_many(batch))) / 64
     rng = np.random.default_rng(0)
     candidates = rng.normal(size=(len(model.taxonomy), 384)).astype(np.float32)
     queries = candidates[:64] + 0.1
@@ -78,7 +78,7 @@ def main() -> None:
         near = np.argpartition(-similarity, LENGTH, axis=1)[:, :LENGTH]
         return np.argsort(-np.take_along_axis(similarity, near, 1), axis=1)
 
-    plain = best_of(options.repeats, brute) / 64
+    plain = median_of(options.repeats, brute) / 64
     print(f"{len(model.taxonomy):,} candidates")
     print(f"one suggestion with its encoding: {one:.1f} ms")
     print(f"in batches of 64 without encoding: {many:.2f} ms a query")
