@@ -29,9 +29,20 @@ def read_rows(path: Path) -> Iterator[Row]:
             yield from _tab_rows(lines)
             return
         first = next(lines, "")
-        # Spreadsheets of many countries put semicolons or tabs into files they call comma-separated.
-        delimiter = next((char for char in ",;\t" if char in first), ",")
-        yield from _strict_rows(path, chain([first], lines), delimiter)
+        yield from _strict_rows(path, chain([first], lines), _delimiter(first))
+
+
+def delimiter(path: Path) -> str:
+    """What stands between the cells of a file that is there."""
+    if separator(path) == "\t":
+        return "\t"
+    with open_text(path) as handle:
+        return _delimiter(next(iter(handle), ""))
+
+
+def _delimiter(first: str) -> str:
+    """Spreadsheets of many countries put semicolons or tabs into files they call comma-separated."""
+    return next((char for char in ",;\t" if char in first), ",")
 
 
 def records(path: Path) -> tuple[list[str], Iterator[Row]]:
