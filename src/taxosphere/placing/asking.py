@@ -131,7 +131,8 @@ def _read(
     if sight is not None and explained:
         explained = None  # pictures may bring any of the list to the front
     views = encode_views(fitted.encoder, asked)
-    # Threads of the nets would wait for cores that those of the matrix products hold, longer than the nets take.
+    # Threads of the nets would wait for cores that those of the matrix products hold, longer than the nets take; a
+    # single query's products leave none behind.
     with one_thread() if len(asked) > 1 else nullcontext():
         ranked = fitted.ranker.rank(context, fitted.network, asked, views, exclude=exclude, explained=explained)
     matches = [fitted.names.find(query) for query in asked]

@@ -9,7 +9,7 @@ listwise one, learned from leaves that are hidden together with their pictures.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
 
@@ -35,7 +35,6 @@ _ASKED = (1, 1, 3, None)  # pictures in the queries made of each hidden leaf; No
 _LENGTH = 300  # the first guess knows less than it does for texts
 _SHARPNESS = 20.0
 _GAMMA = 10.0  # of the gate
-_COOL = 0.1  # temperature of the first guess, where nothing was learned
 _LOWEST = -1.0  # similarity where there is no picture to compare with
 _GUESS = {"votes, sphere": 1.0, "votes beside": 0.5, "votes below": 0.3, "encoder, children": 0.5, "sphere": 0.5}
 _SPOKEN = {"votes, text": 1.0, "encoder": 0.5}  # what texts add to the guess where they share the sphere
@@ -230,8 +229,7 @@ class PictureRanker:
     ) -> Self:
         found = examples(seed, vectors, owner, texts, settings, shared=shared, random_state=random_state)
         note = "picture ranker learned from {:,} questions about hidden leaves"
-        learned = Ranker.learn(found, settings, None, gamma=_GAMMA, note=note, random_state=random_state)
-        return cls(learned if learned.scorer.nets else replace(learned, temperature=_COOL))
+        return cls(Ranker.learn(found, settings, None, gamma=_GAMMA, note=note, random_state=random_state))
 
     def rank(self, pictured: Pictured, vectors: Floats, asked: Sequence[Longs]) -> Ranked:
         """Rank all candidates for sets of pictures, given as rows of ``vectors``."""

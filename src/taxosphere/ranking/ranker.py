@@ -29,7 +29,7 @@ from taxosphere.taxonomy import Concept, Taxonomy
 Floats = NDArray[np.float32]
 
 FEWEST = 20  # examples below which the ranker is not trained on the seed at all
-_COOL = 0.1  # temperature of the plain cosine, where nothing was learned
+_COOL = 0.1  # temperature where nothing was learned
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,9 @@ class Ranker:
         found = examples(seed, refit, config, random_state=random_state, progress=progress)
         known = prior.load() if config.ranking.prior else None
         note = "ranker learned from {:,} hidden leaves" + (", starting from the prior" if known else "")
-        return cls.learn(found, config.ranking, known, gamma=gamma, note=note, random_state=random_state)
+        settings = config.ranking
+        otherwise = COSINE if "encoder" in settings.families else BY_HAND
+        return cls.learn(found, settings, known, gamma=gamma, note=note, random_state=random_state, otherwise=otherwise)
 
     @classmethod
     def learn(
@@ -90,11 +92,13 @@ class Ranker:
         gamma: float,
         note: str,
         random_state: int,
+        otherwise: Guess = BY_HAND,
     ) -> Ranker:
-        """From examples, of whatever kind; ``note`` has a place for their number. Too few are not learned from."""
+        """From examples, of whatever kind; ``note`` has a place for their number. Too few are not learned from: the
+        prior ranks as it is, or what is to do so ``otherwise``."""
         usable = 0 if found is None else int(found.labels.any(1).sum())
         if found is None or usable < FEWEST:
-            return cls._fallback(settings, known, gamma, usable)
+            return cls._fallback(settings, known, gamma, usable, otherwise)
         names, table = derived(found.names, found.table)
         listed = found.labels.any(1)
         fitted = scorer.train(
@@ -112,17 +116,17 @@ class Ranker:
         )
 
     @classmethod
-    def _fallback(cls, settings: RankingConfig, known: prior.Prior | None, gamma: float, usable: int) -> Ranker:
-        """Too small a seed to learn from: the prior as it is, or the plain cosine, which nothing learned would beat."""
+    def _fallback(
+        cls, settings: RankingConfig, known: prior.Prior | None, gamma: float, usable: int, otherwise: Guess
+    ) -> Ranker:
         note = f"only {usable} leaves to learn from (at least {FEWEST} are needed): ranking by "
         families, share, nothing = settings.families, settings.none_share, HeldOut.nothing()
         if known is not None:
             note += "the prior learned on other taxonomies"
             return cls(families, known.names, known.scorer, known.temperature, known.none, share, gamma, nothing, note)
-        base, guess = ("plain cosine", COSINE) if "encoder" in families else ("first guess", BY_HAND)
-        note += f"the {base}, uncalibrated"
+        note += f"the {'plain cosine' if otherwise is COSINE else 'first guess'}, uncalibrated"
         empty = Scorer(np.zeros(0, np.float32), np.ones(0, np.float32), ())
-        return cls(families, (), empty, _COOL, None, share, gamma, nothing, note, guess)
+        return cls(families, (), empty, _COOL, None, share, gamma, nothing, note, otherwise)
 
     def rank(
         self,

@@ -36,7 +36,10 @@ def test_a_catalogue_is_read_and_written_back_to_the_letter(tmp_path: Path, text
     taxonomy.write(tmp_path / "y.csv")
     assert (tmp_path / "y.csv").read_text(encoding="utf-8") == text
     taxonomy.write(tmp_path / "y.tsv")
-    assert set(Taxonomy.read(tmp_path / "y.tsv").edges()) == set(taxonomy.edges())
+    again = Taxonomy.read(tmp_path / "y.tsv")
+    assert set(again.edges()) == set(taxonomy.edges())
+    again.write(tmp_path / "z.csv")
+    assert (tmp_path / "z.csv").read_text(encoding="utf-8").startswith("SKU,ID,Title,")
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from taxosphere.errors import InputError
 from taxosphere.taxonomy.formats import rdf_terms as rt
 from taxosphere.taxonomy.formats.draft import Draft, counted
 from taxosphere.taxonomy.formats.tables import records
@@ -35,8 +34,6 @@ def is_header(cells: list[str]) -> bool:
 def read(path: Path) -> Draft:
     draft = Draft(path=path, format="class table")
     header, lines = records(path)
-    if not is_header(header):
-        raise InputError(f"needs the columns {ID}, {NAME} and {PARENTS}", path=path, line=1)
     rows: list[Row] = [(number, dict(zip(header, cells, strict=True))) for number, cells in lines]
     named = {parent for _, row in rows for parent in _values(row.get(PARENTS, ""))}
     obsolete = 0

@@ -14,7 +14,7 @@ from pathlib import Path
 from taxosphere.taxonomy.formats import cells, edges, escapes
 from taxosphere.taxonomy.formats.draft import Draft
 from taxosphere.taxonomy.formats.streams import open_to_write
-from taxosphere.taxonomy.formats.tables import delimiter, format_row, records, refuse_twice, separator
+from taxosphere.taxonomy.formats.tables import comma, format_row, records, refuse_twice, separator
 from taxosphere.taxonomy.graph import Taxonomy
 
 ROLES = {
@@ -63,11 +63,9 @@ def read(path: Path) -> Draft:
     links = [(end, child, line) for cell, child, line in above for end in _parents(cell, whole)]
     draft.link(links)
     by_name = bool(links) and id != name and not {end for end, _, _ in links} & set(draft.ids)
-    draft.meta[META] = {
-        "columns": [title for title in header if title],
-        "parents": "name" if by_name else "id",
-        "delimiter": delimiter(path),
-    }
+    draft.meta[META] = {"columns": [title for title in header if title], "parents": "name" if by_name else "id"}
+    if separator(path) == ",":
+        draft.meta[META]["comma"] = comma(path)
     if "" in header:
         draft.left_out("columns without a title are not read", 1)
     return draft
@@ -103,9 +101,9 @@ def write(taxonomy: Taxonomy, path: Path) -> None:
         columns[i] = values
     empty = [""] * len(taxonomy)
     rows = zip(*(columns.get(i, empty) for i in range(len(titles))), strict=True)
-    between = kept.get("delimiter") if separator(path) == "," else None
+    between = kept.get("comma", ",") if separator(path) == "," else "\t"
     with open_to_write(path) as handle:
-        handle.writelines(format_row(row, between or separator(path)) for row in chain([titles], rows))
+        handle.writelines(format_row(row, between) for row in chain([titles], rows))
 
 
 def _key(column: str) -> str:
