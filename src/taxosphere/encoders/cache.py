@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Sequence
+from contextlib import closing
 from hashlib import blake2b
 from pathlib import Path
 
@@ -21,7 +21,8 @@ FloatArray = NDArray[np.float32]
 
 _KEYS_PER_LOOKUP = 900  # SQLite builds allow at least 999 bound values in one statement
 _SECONDS_TO_WAIT = 30.0
-_SCHEMA = "CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, vector BLOB NOT NULL) WITHOUT ROWID"
+# Not WITHOUT ROWID: with vectors in the inner pages of the tree, a lookup would read twenty pages instead of three.
+_SCHEMA = "CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, vector BLOB NOT NULL)"
 
 
 def default_folder() -> Path:
@@ -33,17 +34,18 @@ def default_folder() -> Path:
     return (Path(base) if base else Path.home() / ".cache") / "taxosphere"
 
 
-_open_readers = threading.local()
+_kept = threading.local()
 
 
-def _reader(path: Path) -> sqlite3.Connection:
-    """A connection that stays open: opening one takes longer than the answer. Each thread of each process has its own,
-    and another when the file has been replaced."""
+def _connection(path: Path) -> sqlite3.Connection:
+    """One that stays open: opening takes longer than an answer, and after a stranger wrote, all pages are read again.
+    Each thread of each process has its own, and another when the file has been replaced."""
     wanted = (path, path.stat().st_ino, os.getpid())
-    if getattr(_open_readers, "of", None) != wanted:
-        _open_readers.connection = sqlite3.connect(path, timeout=_SECONDS_TO_WAIT)
-        _open_readers.of = wanted
-    found: sqlite3.Connection = _open_readers.connection
+    if getattr(_kept, "of", None) != wanted:
+        _kept.connection = sqlite3.connect(path, timeout=_SECONDS_TO_WAIT)
+        _kept.connection.execute("PRAGMA synchronous=NORMAL")
+        _kept.of = wanted
+    found: sqlite3.Connection = _kept.connection
     return found
 
 
@@ -60,14 +62,12 @@ class VectorCache:
         parts = (self.identity.encode(), text.encode("utf-8", "surrogatepass"))
         return blake2b(b"".join(len(p).to_bytes(8, "big") + p for p in parts), digest_size=16).digest()
 
-    @contextmanager
-    def _open(self) -> Iterator[sqlite3.Connection]:
+    def _create(self) -> None:
+        """The file and its table, where they are not there yet."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with closing(sqlite3.connect(self.path, timeout=_SECONDS_TO_WAIT)) as connection, connection:
             connection.execute("PRAGMA journal_mode=WAL")
-            connection.execute("PRAGMA synchronous=NORMAL")
             connection.execute(_SCHEMA)
-            yield connection
 
     def get(self, texts: Sequence[str]) -> dict[str, FloatArray]:
         """The vectors already known, by text."""
@@ -75,7 +75,7 @@ class VectorCache:
         wanted = list(keys)
         found: dict[str, FloatArray] = {}
         try:
-            connection = _reader(self.path)
+            connection = _connection(self.path)
             for start in range(0, len(wanted), _KEYS_PER_LOOKUP):
                 part = wanted[start : start + _KEYS_PER_LOOKUP]
                 marks = ",".join("?" * len(part))
@@ -90,15 +90,17 @@ class VectorCache:
     def put(self, texts: Sequence[str], vectors: FloatArray) -> None:
         rows = [(self._key(text), row.astype("<f4").tobytes()) for text, row in zip(texts, vectors, strict=True)]
         try:
-            with self._open() as connection:
+            if not self.path.exists():
+                self._create()
+            with _connection(self.path) as connection:
                 connection.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", rows)
         except (sqlite3.Error, OSError):
             self._set_aside_if_damaged()
 
     def _set_aside_if_damaged(self) -> None:
         try:
-            with self._open() as connection:
-                connection.execute("SELECT key FROM vectors LIMIT 1").fetchone()
+            self._create()
+            _connection(self.path).execute("SELECT key FROM vectors LIMIT 1").fetchone()
         except sqlite3.OperationalError:
             return  # locked, read-only or full: the file itself is fine
         except sqlite3.DatabaseError:
