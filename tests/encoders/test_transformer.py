@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import copy
 import json
 import shutil
 from pathlib import Path
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 
+from taxosphere.encoders import bert
 from taxosphere.encoders.recipe import FLAG_OF_POOLING
 from taxosphere.encoders.transformer import TransformerEncoder, batches_by_length
 from taxosphere.encoders.weights import locate
@@ -49,6 +51,31 @@ def test_a_vector_has_the_same_bits_in_every_company() -> None:
     np.testing.assert_array_equal(np.concatenate([encoder.encode([word]) for word in words[:5]]), together[:5])
     few = [words[start : start + 7] for start in range(0, 60, 7)]  # several lengths that share the weights
     np.testing.assert_array_equal(np.concatenate([encoder.encode(part) for part in few]), together)
+
+
+def test_our_pass_through_the_weights_is_the_models_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = [f"concept number {n} of {n % 13} kinds" + " and more" * (n % 17) for n in range(100)]
+    found = TransformerEncoder(locate("minilm")).encode(texts)
+    monkeypatch.setattr(bert, "_packs", lambda: False)  # a torch without oneDNN
+    np.testing.assert_allclose(TransformerEncoder(locate("minilm")).encode(texts), found, atol=1e-6)
+    monkeypatch.setattr(bert, "plain", lambda model: False)
+    np.testing.assert_allclose(TransformerEncoder(locate("minilm")).encode(texts), found, atol=1e-6)
+
+
+def test_weights_that_learned_meanwhile_are_read_again(tiny_folder: Path) -> None:
+    encoder = TransformerEncoder(locate(str(tiny_folder)))
+    before = encoder.encode(TEXTS)
+    with torch.no_grad():
+        encoder.model.encoder.layer[0].intermediate.dense.weight.mul_(2)
+    expected = np.stack([by_hand(encoder, text, encoder.recipe.pooling) for text in TEXTS])
+    assert np.abs(expected - before).max() > 1e-3
+    np.testing.assert_allclose(encoder.encode(TEXTS), expected, atol=2e-6)
+
+
+def test_a_copy_of_a_used_encoder_gives_the_same_vectors(tiny_folder: Path) -> None:
+    encoder = TransformerEncoder(locate(str(tiny_folder)))
+    expected = encoder.encode(TEXTS)
+    np.testing.assert_array_equal(copy.deepcopy(encoder).encode(TEXTS), expected)
 
 
 def test_each_distinct_text_is_encoded_once(tiny_folder: Path) -> None:

@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -20,6 +20,8 @@ from taxosphere.errors import TaxosphereError
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
+
+    from taxosphere.encoders.bert import Reader
 
 FloatArray = NDArray[np.float32]
 Arrays = Mapping[str, NDArray[Any]]
@@ -46,6 +48,11 @@ class TransformerEncoder:
         self.dim = self.recipe.dim
         self.max_tokens = min(max_tokens, self.recipe.max_tokens)
         self.prefix = self.recipe.prompt if prefix is None else prefix
+        self._reader: Reader | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What a copy needs; weights laid out for this processor are laid out again."""
+        return {**vars(self), "_reader": None}
 
     @property
     def identity(self) -> str:
@@ -121,15 +128,18 @@ class TransformerEncoder:
         return self._unit(self.model(input_ids=ids, attention_mask=mask).last_hidden_state, mask)
 
     def _embed_each(self, batches: Sequence[Sequence[Sequence[int]]]) -> Iterator[Tensor]:
-        """The same of several batches; a handful of texts goes through the weights together if the model allows it."""
+        """The same of several batches; where we know the model, small ones go through its weights together."""
         from taxosphere.encoders import bert
 
-        if not 0 < sum(map(len, batches)) <= _BATCH or not bert.plain(self.model):
+        if not bert.plain(self.model):
             yield from map(self.embed, batches)
             return
-        padded = [self._pad(tokens) for tokens in batches]
-        for hidden, (_, mask) in zip(bert.hidden(self.model, padded), padded, strict=True):
-            yield self._unit(hidden, mask)
+        if self._reader is None or self._reader.outdated:
+            self._reader = bert.Reader(self.model)
+        for together in _joined(batches):
+            padded = [self._pad(tokens) for tokens in together]
+            for hidden, (_, mask) in zip(self._reader.hidden(padded), padded, strict=True):
+                yield self._unit(hidden, mask)
 
     def _pad(self, tokens: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
         """Token numbers and mask, both (b, width)."""
@@ -192,6 +202,18 @@ def batches_by_length(tokens: Sequence[Sequence[int]], size: int = _BATCH) -> li
     order = np.argsort(lengths, kind="stable")
     groups = np.split(order, np.flatnonzero(np.diff(lengths[order])) + 1) if len(order) else []
     return [group[start : start + size] for group in groups for start in range(0, len(group), size)]
+
+
+def _joined(batches: Iterable[Sequence[T]]) -> Iterator[list[Sequence[T]]]:
+    """Batches one after another that hold no more texts together than one may."""
+    group: list[Sequence[T]] = []
+    for batch in batches:
+        if group and sum(map(len, group)) + len(batch) > _BATCH:
+            yield group
+            group = []
+        group.append(batch)
+    if group:
+        yield group
 
 
 def _padded(length: int) -> int:
