@@ -99,25 +99,28 @@ def assemble(
     """Turn the arrays of a ranking into suggestions; ``cutoff`` is the joint one of `parent_cutoff`."""
     taxonomy = context.taxonomy
     shown = min(k, ranked.shortlist.shape[1])
-    reasons = _reasons(ranked, shown)
-    paths = {p: _path(taxonomy, p) for p in np.unique(ranked.shortlist[:, :shown]).tolist()}
+    places = ranked.shortlist[:, :shown]
+    scores = np.take_along_axis(ranked.scores, places, 1)
+    figures = (places, ranked.probabilities[:, :shown], scores, ranked.cosine[:, :shown], ranked.gate[:, :shown])
+    rows = zip(*(figure.tolist() for figure in figures), _reasons(ranked, shown), strict=True)
+    paths = {p: _path(taxonomy, p) for p in np.unique(places).tolist()}
     found = []
-    for i, query in enumerate(queries):
-        siblings = _siblings(context, query_vectors[i], ranked.shortlist[i, :shown])
+    for i, (query, row) in enumerate(zip(queries, rows, strict=True)):
+        siblings = _siblings(context, query_vectors[i], places[i])
         wanted = [
             Suggestion(
                 position=position,
                 id=taxonomy.ids[position],
                 name=taxonomy.names[position],
                 path=paths[position],
-                probability=float(ranked.probabilities[i, j]),
-                score=float(ranked.scores[i, position]),
-                cosine=float(ranked.cosine[i, j]),
-                gate=bool(ranked.gate[i, j]),
-                siblings=siblings[j],
-                reasons=reasons[i][j],
+                probability=probability,
+                score=score,
+                cosine=cosine,
+                gate=gate,
+                siblings=near,
+                reasons=reasons,
             )
-            for j, position in enumerate(ranked.shortlist[i, :shown].tolist())
+            for position, probability, score, cosine, gate, reasons, near in zip(*row, siblings, strict=True)
         ]
         strong = [s for s in wanted if s.probability >= cutoff * wanted[0].probability] if wanted else []
         already = tuple((taxonomy.ids[m.position], taxonomy.names[m.position], m.how) for m in matches[i])

@@ -7,7 +7,7 @@ and ``descriptions`` (words in common, candidate named in the query).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,6 +25,7 @@ from taxosphere.ranking.words import Reading
 
 Floats = NDArray[np.float32]
 Forms = dict[str, Form]
+Words = Mapping[str, tuple[Rows, Floats]]  # of the queries, by the bag they are looked up in: `Bag.encode`
 
 FAMILIES = ("sphere", "encoder", "votes", "structure", "names", "descriptions")
 _GATE = 10.0  # γ of the gate margin: a scale for the feature, not a decision
@@ -42,27 +43,25 @@ class Queries:
 def signs(context: Context, queries: Queries, families: Sequence[str]) -> Signs:
     """All signs of the wanted families but ``structure``, which does not depend on the query."""
     found: Forms = {}
-    similar = similarities(context, queries)
+    used = {name: bag.encode([BAGS[name](r) for r in queries.readings]) for name, bag in context.lexicon.bags.items()}
+    similar = similarities(context, queries, used)
     if "sphere" in families:
         found |= sphere_signs(context, queries, similar)
     if "encoder" in families:
         found |= encoder_signs(context, queries, similar)
     if "names" in families:
-        found |= name_signs(context, queries, similar)
+        found |= name_signs(context, queries, similar, used)
     if "descriptions" in families:
-        found |= description_signs(context, queries, similar)
+        found |= description_signs(context, queries, similar, used)
     if "votes" in families:
         found |= vote_signs(context, similar, families)
     return Signs((len(queries.readings), len(context.taxonomy)), context.owners, found)
 
 
-def similarities(context: Context, queries: Queries) -> dict[str, Floats]:
+def similarities(context: Context, queries: Queries, used: Words) -> dict[str, Floats]:
     """Query to concept by each measure; several families build on them."""
     asked, known = queries.views, context.views
-    unit = {}
-    for name in ("grams", "text"):
-        bag = context.lexicon.bags[name]
-        unit[name] = bag.unit(*bag.encode([BAGS[name](r) for r in queries.readings]))
+    unit = {name: context.lexicon.bags[name].unit(*used[name]) for name in ("grams", "text")}
     words = _dense(context.lexicon.similar.ask(unit | {"text, children": unit["text"]}))
     both = np.concatenate([asked.name, asked.description])
     names, description_to_name = np.split(product(both, known.name), 2)
@@ -121,30 +120,27 @@ def encoder_signs(context: Context, queries: Queries, similar: dict[str, Floats]
     }
 
 
-def name_signs(context: Context, queries: Queries, similar: dict[str, Floats]) -> Forms:
+def name_signs(context: Context, queries: Queries, similar: dict[str, Floats], used: Words) -> Forms:
     found: Forms = {"letters in common": similar["grams"]}
-    found |= associations(context, queries, ("name head", "name start"), ("name words",))
+    found |= associations(context, used, ("name head", "name start"), ("name words",))
     return found | name_mentions(context.lexicon, queries.readings, len(context.taxonomy))
 
 
-def description_signs(context: Context, queries: Queries, similar: dict[str, Floats]) -> Forms:
+def description_signs(context: Context, queries: Queries, similar: dict[str, Floats], used: Words) -> Forms:
     found: Forms = {"words in common": similar["text"], "words in common, children": similar["text, children"]}
-    found |= associations(context, queries, ("phrase head", "phrase start"), ("text", "phrase words"))
+    found |= associations(context, used, ("phrase head", "phrase start"), ("text", "phrase words"))
     return found | definition_mentions(context.lexicon, queries.readings, len(context.taxonomy))
 
 
-def associations(context: Context, queries: Queries, single: Sequence[str], several: Sequence[str]) -> Forms:
+def associations(context: Context, used: Words, single: Sequence[str], several: Sequence[str]) -> Forms:
     """Below which candidates the seed uses the query's words."""
     assert set(single) <= set(SINGLE)
     assert set(several) <= set(SEVERAL)
     rows: dict[str, Rows] = {}
-    for name in (*single, *several):
-        bag = context.lexicon.bags[name]
-        used, strange = bag.encode([BAGS[name](r) for r in queries.readings])
-        if name in single:
-            rows |= {f"{name} below, share": used, f"{name} below, count": used}
-        else:
-            rows[f"{name} below, share"] = bag.share(used, strange)
+    for name in single:
+        rows |= dict.fromkeys((f"{name} below, share", f"{name} below, count"), used[name][0])
+    for name in several:
+        rows[f"{name} below, share"] = context.lexicon.bags[name].share(*used[name])
     found = dealt(context.lexicon.below.ask(rows), list(rows))
     for name in single:
         count = found[f"{name} below, count"]
@@ -186,9 +182,10 @@ def votes(similarity: Floats, count: int, sharpness: float) -> Rows:
 
 def most_similar_child(context: Context, similarity: Floats) -> Below:
     """Similarity of the candidate's most similar child; the query's lowest similarity where there is none."""
-    best = [similarity.take(children, 1).max(1) for _, children in context.broods]
-    nothing = np.zeros((len(similarity), 0), np.float32)
-    return Below(np.concatenate([nothing, *best], axis=1), similarity.min(axis=1, keepdims=True))
+    concepts = np.ascontiguousarray(similarity.T)  # what is gathered of a child are all queries in a row
+    nothing = np.zeros((0, len(similarity)), np.float32)
+    best = np.concatenate([nothing, *(concepts.take(children, 0).max(0) for _, children in context.broods)])
+    return Below(np.ascontiguousarray(best.T), similarity.min(axis=1, keepdims=True))
 
 
 def best_child(context: Context, similarity: Floats) -> Floats:
