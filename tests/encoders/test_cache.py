@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import sqlite3
 import subprocess
 import sys
@@ -46,6 +47,49 @@ def test_a_folder_that_cannot_be_made_only_means_no_cache(tmp_path: Path) -> Non
     cache = VectorCache(tmp_path / "file" / "cache", "encoder", 4)
     cache.put(["a"], vectors(1))
     assert cache.get(["a"]) == {}
+
+
+def test_a_damaged_cache_costs_another_nothing(tmp_path: Path) -> None:
+    healthy, damaged = VectorCache(tmp_path / "a", "encoder", 4), VectorCache(tmp_path / "b", "encoder", 4)
+    healthy.put(["one"], vectors(1))
+    damaged.path.parent.mkdir()
+    damaged.path.write_bytes(b"this is no database" * 100)
+    assert damaged.get(["one"]) == {}
+    assert set(healthy.get(["one"])) == {"one"}
+
+
+def test_what_cannot_be_set_aside_stops_nothing(tmp_path: Path) -> None:
+    cache = VectorCache(tmp_path, "encoder", 4)
+    cache.path.write_bytes(b"this is no database" * 100)
+    cache.path.with_suffix(".damaged").mkdir()
+    cache.put(["a"], vectors(1))
+    assert cache.get(["a"]) == {}
+
+
+FORKING = """
+import os, sys, time, pathlib, numpy as np
+from taxosphere.encoders.cache import VectorCache
+cache = VectorCache(pathlib.Path(sys.argv[1]), "encoder", 4)
+cache.put(["parent"], np.zeros((1, 4), np.float32))
+if os.fork():
+    os._exit(0)  # the child goes on alone
+time.sleep(0.2)
+for number in range(1000, 1300):
+    cache.put([f"text {number}"], np.full((1, 4), number, np.float32))
+(pathlib.Path(sys.argv[1]) / "done").touch()
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+def test_a_child_may_outlive_its_parent(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, "-W", "ignore", "-c", FORKING, str(tmp_path)], check=True)
+    time.sleep(0.3)
+    assert writer(tmp_path, 0, 300).wait() == 0
+    while not (tmp_path / "done").exists():
+        time.sleep(0.01)
+    wanted = {f"text {n}": n for start in (0, 1000) for n in range(start, start + 300)}
+    found = VectorCache(tmp_path, "encoder", 4).get(list(wanted))
+    assert {text: row[0] for text, row in found.items()} == wanted
 
 
 def test_folder_follows_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

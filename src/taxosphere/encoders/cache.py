@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
-from collections.abc import Sequence
-from contextlib import closing
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from hashlib import blake2b
 from pathlib import Path
 
@@ -34,19 +34,41 @@ def default_folder() -> Path:
     return (Path(base) if base else Path.home() / ".cache") / "taxosphere"
 
 
-_kept = threading.local()
+class _Kept:
+    """The connection of this process. It stays open: opening takes longer than an answer, and after a stranger wrote, all
+    pages are read again. Before a fork it is closed, since SQLite's locks do not survive one."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._of: tuple[Path, int] | None = None
+        self._connection: sqlite3.Connection | None = None
+        if hasattr(os, "register_at_fork"):
+            release = self._lock.release
+            os.register_at_fork(before=self._fork, after_in_parent=release, after_in_child=release)
+
+    def _fork(self) -> None:
+        self._lock.acquire()
+        self._close()
+
+    def _close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+        self._of = self._connection = None
+
+    @contextmanager
+    def to(self, path: Path) -> Iterator[sqlite3.Connection]:
+        """For one thread at a time; another one when the file has been replaced."""
+        with self._lock:
+            wanted = (path, path.stat().st_ino)
+            if self._connection is None or self._of != wanted:
+                self._close()
+                self._connection = sqlite3.connect(path, timeout=_SECONDS_TO_WAIT, check_same_thread=False)
+                self._of = wanted
+                self._connection.execute("PRAGMA synchronous=NORMAL")
+            yield self._connection
 
 
-def _connection(path: Path) -> sqlite3.Connection:
-    """One that stays open: opening takes longer than an answer, and after a stranger wrote, all pages are read again.
-    Each thread of each process has its own, and another when the file has been replaced."""
-    wanted = (path, path.stat().st_ino, os.getpid())
-    if getattr(_kept, "of", None) != wanted:
-        _kept.connection = sqlite3.connect(path, timeout=_SECONDS_TO_WAIT)
-        _kept.connection.execute("PRAGMA synchronous=NORMAL")
-        _kept.of = wanted
-    found: sqlite3.Connection = _kept.connection
-    return found
+_kept = _Kept()
 
 
 class VectorCache:
@@ -75,14 +97,14 @@ class VectorCache:
         wanted = list(keys)
         found: dict[str, FloatArray] = {}
         try:
-            connection = _connection(self.path)
-            for start in range(0, len(wanted), _KEYS_PER_LOOKUP):
-                part = wanted[start : start + _KEYS_PER_LOOKUP]
-                marks = ",".join("?" * len(part))
-                rows = connection.execute(f"SELECT key, vector FROM vectors WHERE key IN ({marks})", part)
-                for key, blob in rows:
-                    if len(blob) == 4 * self.dim:
-                        found[keys[key]] = np.frombuffer(blob, dtype="<f4")
+            with _kept.to(self.path) as connection:
+                for start in range(0, len(wanted), _KEYS_PER_LOOKUP):
+                    part = wanted[start : start + _KEYS_PER_LOOKUP]
+                    marks = ",".join("?" * len(part))
+                    rows = connection.execute(f"SELECT key, vector FROM vectors WHERE key IN ({marks})", part)
+                    for key, blob in rows:
+                        if len(blob) == 4 * self.dim:
+                            found[keys[key]] = np.frombuffer(blob, dtype="<f4")
         except (sqlite3.Error, OSError):
             return {}
         return found
@@ -92,18 +114,18 @@ class VectorCache:
         try:
             if not self.path.exists():
                 self._create()
-            with _connection(self.path) as connection:
+            with _kept.to(self.path) as connection, connection:
                 connection.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", rows)
         except (sqlite3.Error, OSError):
-            self._set_aside_if_damaged()
+            with suppress(OSError):
+                self._set_aside_if_damaged()
 
     def _set_aside_if_damaged(self) -> None:
         try:
             self._create()
-            _connection(self.path).execute("SELECT key FROM vectors LIMIT 1").fetchone()
+            with _kept.to(self.path) as connection:
+                connection.execute("SELECT key FROM vectors LIMIT 1").fetchone()
         except sqlite3.OperationalError:
             return  # locked, read-only or full: the file itself is fine
         except sqlite3.DatabaseError:
             self.path.rename(self.path.with_suffix(".damaged"))
-        except OSError:
-            return
