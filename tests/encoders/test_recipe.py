@@ -76,3 +76,12 @@ def test_a_broken_config_is_named(tmp_path: Path, content: str) -> None:
     (tmp_path / "config.json").unlink()
     with pytest.raises(InputError, match="missing"):
         recipe.read(tmp_path, "x")
+
+
+@pytest.mark.parametrize(
+    ("file", "content"),
+    [("sentence_bert_config", {"max_seq_length": "many"}), ("modules", [1]), ("modules", [{"path": ""}])],
+)
+def test_values_of_another_kind_are_refused(tmp_path: Path, file: str, content: object) -> None:
+    with pytest.raises(InputError, match=rf"{file}\.json"):
+        recipe.read(folder(tmp_path, **{file: content}), "x")

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,16 @@ def test_a_damaged_line_in_the_middle_is_named(tmp_path: Path, line: records.Rec
     file.write_bytes(b"{oops}\n" + file.read_bytes())
     with pytest.raises(InputError, match=r"runs\.jsonl:1: is no record"):
         records.read(file)
+
+
+def test_a_loss_that_got_lost_is_an_empty_cell(tmp_path: Path, animals: Taxonomy, letters: object) -> None:
+    part = protocol.cut(animals, None, Plan("leaves"), 0)
+    run = replace(protocol.run(methods.create("tfidf"), part, letters, 3), history={"loss": [1.0, float("nan")]})
+    line = records.record("zoo", "tfidf", "leaves", run)
+    records.append(tmp_path / "runs.jsonl", line)
+    assert records.read(tmp_path / "runs.jsonl")[0]["history"] == {"loss": [1.0, None]}
+    place = records.folder(tmp_path, line)
+    assert (place / "history.tsv").read_text() == "epoch\tloss\n1\t1\n2\t\n"
 
 
 def test_a_run_has_a_folder_with_its_loss_curves(tmp_path: Path, line: records.Record) -> None:

@@ -106,6 +106,9 @@ def test_another_training_is_refused(grove: Grove, tmp_path: Path) -> None:
     ):
         with pytest.raises(InputError, match=r"c\.safetensors: belongs to a training with other settings"):
             train_head(vectors, grove[0], config, random_state=state, checkpoint=Checkpoint(file))
+    other = train_head(grove[1], grove[0], CONFIG, random_state=1).network
+    with pytest.raises(InputError, match=r"c\.safetensors: belongs to a training with other settings"):
+        train_head(grove[1], grove[0], CONFIG, random_state=0, start=other, checkpoint=Checkpoint(file))
 
 
 def test_a_damaged_file_is_named(grove: Grove, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from taxosphere.model.config import LossConfig, PolarisConfig
 
 def test_toml_round_trip(tmp_path: Path) -> None:
     config = PolarisConfig().with_overrides(
-        ["loss.welsch_c=0.7", "orbit.gamma=3", 'encoder.prefix="a \\"b\\" é: "', "seed=5"]
+        ["loss.welsch_c=0.7", "orbit.gamma=3", 'encoder.prefix="a \\"b\\" é😀\\u007f: "', "seed=5"]
     )
     config.write(tmp_path / "c.toml")
     assert PolarisConfig.read(tmp_path / "c.toml") == config
@@ -53,6 +53,7 @@ def test_overrides_take_toml_values_and_bare_words() -> None:
         ("seed.x=1", "'seed' is a value"),
         ("loss.listwise=0", "at least one loss weight"),
         ("training.siblings=1", "shares of siblings"),
+        ("ranking.families=[]", r"setting 'ranking\.families'"),
         ("network.kappa_start=0.5", "kappa_min < kappa_start"),
         ("loss.welsch_c", "expected section.key=value"),
         ("=1", "expected section.key=value"),

@@ -36,6 +36,21 @@ def test_plain_names_ids_and_synonyms(tmp_path: Path, animals: Taxonomy) -> None
     assert read_concepts(table, animals) == [Concept("X1", "owl", "", ("night bird", "hooter"))]
 
 
+def test_json_values_keep_what_they_say(tmp_path: Path, animals: Taxonomy) -> None:
+    line = '{"id": 0, "name": "owl", "description": null, "synonyms": ["a|b", "c"]}'
+    assert read_concepts(_write(tmp_path, "n.jsonl", line), animals) == [Concept("0", "owl", "", ("a|b", "c"))]
+
+
+def test_pictures_may_have_ids_and_no_names(tmp_path: Path, animals: Taxonomy) -> None:
+    (found,) = read_concepts(_write(tmp_path, "n.csv", "id,image\nx,x.png\n"), animals)
+    assert found == Concept("x", "", images=("x.png",))
+
+
+def test_an_id_that_is_made_up_gives_way_to_a_stated_one(tmp_path: Path, animals: Taxonomy) -> None:
+    found = read_concepts(_write(tmp_path, "n.tsv", "id\tname\n\towl\nowl\thooter\n"), animals)
+    assert [concept.id for concept in found] == ["owl_2", "owl"]
+
+
 @pytest.mark.parametrize(
     ("name", "text", "line", "part"),
     [
@@ -47,6 +62,9 @@ def test_plain_names_ids_and_synonyms(tmp_path: Path, animals: Taxonomy) -> None
         ("n.jsonl", '{"name": "owl"}\n{"name": \n', 2, "not JSON"),
         ("n.jsonl", '["owl"]\n', 1, "one JSON object a line"),
         ("n.jsonl", '{"nom": "owl"}\n', 1, "unknown key 'nom'"),
+        ("n.jsonl", '{"name": {"en": "owl"}}\n', 1, "'name' must be a text"),
+        ("n.jsonl", '{"name": "owl", "synonyms": ["hooter", null]}\n', 1, "'synonyms' must be a text or a list"),
+        ("n.tsv", "name\tname\nowl\twren\n", 1, "'name' twice"),
         ("n.tsv", "", None, "empty"),
         ("n.doc", "owl\n", None, ".tsv, .csv, .jsonl or .txt"),
     ],

@@ -44,6 +44,7 @@ def test_fold_keeps_words_that_only_look_plural() -> None:
     assert fold("virus") == "virus"
     assert fold("analysis") == "analysis"
     assert fold("Cafés, open") == fold("open cafe")
+    assert fold("Boxes of leaves") == fold("box of leaf")
 
 
 def test_repeating_names_are_noticed() -> None:

@@ -92,3 +92,15 @@ def test_growing_keeps_the_seed_and_moves_children_only_when_asked(tmp_path: Pat
     assert rows[0].split("\t")[:6] == ["id", "name", "description", "why", "none_probability", "parent_1"]
     assert len(rows) == 2
     assert rows[1].startswith('rock\trock\t"a ""hard""\tthing"\tx\t0.0000\tanimal\tanimal\t0.2000')
+
+
+def test_a_child_is_not_moved_below_what_hangs_below_it() -> None:
+    seed = Taxonomy.from_edges([("a", "c"), ("c", "d"), ("a", "e")])
+    x, y = _suggestions("x", ("a", 0.9), ("y", 0.9)), _suggestions("y", ("d", 0.9))
+    placements = [
+        Placement(x.query, x, tuple(x), takes=(("c", 0.95), ("e", 0.95))),
+        Placement(y.query, y, tuple(y)),
+    ]
+    grown = grow(seed, placements, insert=0.9)
+    assert grown.moved == (("e", "a", "x"),)
+    assert set(grown.taxonomy.edges()) == {("a", "c"), ("c", "d"), ("d", "y"), ("a", "x"), ("y", "x"), ("x", "e")}

@@ -70,3 +70,11 @@ def test_reasons_come_from_both_and_say_so() -> None:
     assert at == {0: [0.0, 0.0], 1: [1.0, 0.0], 2: [0.0, 0.5]}
     cosine = dict(zip(found.shortlist[0].tolist(), found.cosine[0].tolist(), strict=True))
     np.testing.assert_allclose([cosine[0], cosine[1], cosine[2]], [0.9, (0.1 + 0.9) / 2, 0.1], rtol=1e-5)
+
+
+def test_what_the_query_must_not_see_is_not_listed() -> None:
+    text, seen = ranked([0.5, 0.3], 0.2, [2, 0], 4), ranked([0.5, 0.2], 0.3, [0, 1], 4)
+    text.scores[0, 3] = -np.inf
+    found = fuse(text, seen, SHARE)
+    assert sorted(found.shortlist[0].tolist()) == [0, 1, 2]
+    assert (found.probabilities > 0).all()

@@ -7,6 +7,7 @@ import pytest
 from meadow import KINDS, Fitted, fit, meadow
 
 from taxosphere import Concept, Taxonomy
+from taxosphere.errors import InputError
 from taxosphere.evaluation.reliability import auroc
 from taxosphere.ranking.ranker import FEWEST, Ranked, Ranker
 from taxosphere.taxonomy.split import hide
@@ -133,3 +134,8 @@ def test_families_can_be_left_out(strangers: list[Concept]) -> None:
     found = _rank(model, strangers)
     assert not [name for name in found.names if "votes" in name or "sphere" in name or "phrase" in name]
     np.testing.assert_allclose(found.probabilities.sum(1) + found.none, 1, rtol=1e-5)
+
+
+def test_nets_of_another_width_than_the_priors_are_refused() -> None:
+    with pytest.raises(InputError, match=r"ranking\.hidden is 16, the prior has 32"):
+        fit(meadow(), 0, "ranking.hidden=16", "ranking.prior=true")

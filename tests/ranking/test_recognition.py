@@ -44,6 +44,7 @@ def test_saved_arrays_give_the_same_answers_and_labels_move_with_the_taxonomy() 
     place[3] = -1
     moved = learned.moved(place)
     assert moved.labels.tolist() == place.tolist()
+    assert moved.moved(np.arange(40)).labels.tolist() == place.tolist()  # what is gone stays gone
 
 
 def test_too_few_pictures_to_set_any_aside() -> None:

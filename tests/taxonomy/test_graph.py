@@ -24,7 +24,7 @@ def test_the_animals_by_hand(animals: Taxonomy) -> None:
     assert [animals.ids[i] for i in animals.roots] == ["animal", "mineral"]
     assert [animals.ids[i] for i in animals.leaves] == ["sparrow", "duck", "dog", "mineral"]
     assert [animals.ids[i] for i in animals.isolated] == ["mineral"]
-    assert animals.text(animals.position("duck")) == "duck: a waterbird that quacks"
+    assert animals.concept(animals.position("duck")).text == "duck: a waterbird that quacks"
     assert "duck" in animals
     assert "drake" not in animals
     assert repr(animals) == "Taxonomy(8 concepts, 7 edges)"

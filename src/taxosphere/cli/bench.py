@@ -27,7 +27,7 @@ def bench(
     methods_: str = typer.Option("", "--methods", help="Names with commas between; default: every method that fits."),
     out: Path = typer.Option(Path("bench"), help="Folder for runs and reports; an earlier bench in it is continued."),
     runs: int = typer.Option(5, min=1, help="Random states per method."),
-    seed: int = typer.Option(0, help="The first random state."),
+    seed: int = typer.Option(0, min=0, help="The first random state."),
     split: Split = typer.Option(Split.published, help="A data set without split.tsv always hides random leaves."),
     queries: Queries = typer.Option(Queries.leaves, help="Ask for hidden leaves only, or for inner concepts too."),
     encoder: str = typer.Option("minilm", help="Sentence encoder: 'minilm', a Hugging Face name or a folder."),

@@ -63,7 +63,7 @@ def evaluate(
     method: str = typer.Option("polaris", help="What to measure; 'taxosphere methods' lists all."),
     encoder: str = typer.Option("minilm", help="Sentence encoder: 'minilm', a Hugging Face name or a folder."),
     image_encoder: str = typer.Option("auto", help="Encoder of pictures, as for 'fit'."),
-    seed: int = typer.Option(0, help="Random state of the first run."),
+    seed: int = typer.Option(0, min=0, help="Random state of the first run."),
     set_: list[str] = typer.Option([], "--set", metavar="KEY=VALUE", help="A setting of the method; repeatable."),
     without_descriptions: bool = typer.Option(False, help="Let methods read names only."),
     repair: bool = typer.Option(False, help="Break cycles instead of refusing them."),

@@ -48,7 +48,7 @@ def fit(
     """
     from taxosphere import artifact
     from taxosphere.model import presets
-    from taxosphere.model.config import PolarisConfig
+    from taxosphere.model.config import PolarisConfig, literal
     from taxosphere.polaris import Polaris
 
     artifact.refuse_other_folders(model)
@@ -60,8 +60,8 @@ def fit(
             output.say(f"dropped {problem.where}: {problem.text}")
     settings = PolarisConfig.read(config) if config is not None else presets.preset(preset, read)
     flags: dict[str, str | int | None] = {
-        "encoder.name": encoder and f'"{encoder}"',  # a folder may be called 2024
-        "images.encoder": image_encoder and f'"{image_encoder}"',
+        "encoder.name": encoder and literal(encoder),  # a folder may be called 2024
+        "images.encoder": image_encoder and literal(image_encoder),
         "images.broken": "skip" if skip_broken else None,
         "training.fine_tune": "true" if fine_tune else None,
         "seed": seed,
@@ -69,12 +69,12 @@ def fit(
     changes = [*set_, *(f"{key}={value}" for key, value in flags.items() if value is not None)]
     settings = settings.with_overrides(changes)
 
-    if resume and artifact.holds(model, settings.model_dump(mode="json"), read):
-        output.say(f"{model} is finished already: same taxonomy, same settings")
-        return
     previous = Polaris.load(start) if start is not None else None
     if previous is not None and previous.config is not None and config is None and preset == "auto":
         settings = previous.config.with_overrides(changes)
+    if resume and artifact.holds(model, settings.model_dump(mode="json"), read):
+        output.say(f"{model} is finished already: same taxonomy, same settings")
+        return
     if settings.training.fine_tune:
         say_how_long(read, settings)
     with steps() as report:

@@ -26,7 +26,7 @@ def study(
     datasets: str = typer.Option("", help="Names or paths with commas between; default: those of the paper's study."),
     out: Path | None = typer.Option(None, help="Folder for runs, tables and figures; default: studies/NAME."),
     runs: int = typer.Option(3, min=1, help="Random states per variant."),
-    seed: int = typer.Option(0, help="The first random state."),
+    seed: int = typer.Option(0, min=0, help="The first random state."),
     split: Split = typer.Option(Split.published, help="A data set without split.tsv always hides random leaves."),
     encoder: str = typer.Option("minilm", help="Sentence encoder: 'minilm', a Hugging Face name or a folder."),
     workers: int = typer.Option(

@@ -139,7 +139,7 @@ class Reader:
 def _without_padding(mask: Tensor) -> tuple[Tensor, Tensor]:
     """Which of the padded tokens (t,) go through the products, and where each padded token finds its row among them;
     padding that was left out finds the first one, which nobody looks at there."""
-    count = -(-int(mask.sum()) // _ROWS_STEP) * _ROWS_STEP
+    count = min(-(-int(mask.sum()) // _ROWS_STEP) * _ROWS_STEP, len(mask))
     real = torch.argsort(mask, descending=True, stable=True)[:count]
     place = torch.zeros(len(mask), dtype=torch.long)
     place[real] = torch.arange(count)

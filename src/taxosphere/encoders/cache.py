@@ -35,8 +35,8 @@ def default_folder() -> Path:
 
 
 class _Kept:
-    """The connection of this process. It stays open: opening takes longer than an answer, and after a stranger wrote, all
-    pages are read again. Before a fork it is closed, since SQLite's locks do not survive one."""
+    """The connection of this process. It stays open: opening takes longer than an answer, and after a stranger wrote,
+    all pages are read again. Before a fork it is closed, since SQLite's locks do not survive one."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -200,25 +200,17 @@ class Gallery:
         """Which concepts have a usable picture."""
         return np.bincount(self.owner, minlength=self.concepts) > 0
 
-    @cached_property
-    def means(self) -> FloatArray:
-        """The pictures of each concept averaged on the sphere; zero for a concept without any."""
-        total = np.zeros((self.concepts, self.vectors.shape[1]), np.float32)
-        np.add.at(total, self.owner, self.vectors)
-        return _unit(total)
-
 
 def gallery(
     encoder: ImageEncoder,
     images: Sequence[Sequence[str]],
     *,
-    base: Path | None = None,
     broken: Broken = "refuse",
 ) -> Gallery:
-    """Encode what the `images` of each concept name: paths or patterns, relative ones starting from ``base``."""
+    """Encode what the `images` of each concept name: paths or patterns."""
     faults: list[Fault] = []
     named = [(position, entry) for position, entries in enumerate(images) for entry in entries]
-    files = [(position, path) for position, entry in named for path in _files(encoder, entry, base, faults)]
+    files = [(position, path) for position, entry in named for path in _files(encoder, entry, faults)]
     files = list(dict.fromkeys(files))
     found = encoder.encode([path for _, path in files])
     every = (*dict.fromkeys(faults), *found.faults)
@@ -228,12 +220,11 @@ def gallery(
     return Gallery(checked.vectors[kept], owner[kept], len(images), every)
 
 
-def _files(encoder: ImageEncoder, entry: str, base: Path | None, faults: list[Fault]) -> Iterable[str]:
+def _files(encoder: ImageEncoder, entry: str, faults: list[Fault]) -> Iterable[str]:
     """Files that an entry of the image column means: itself, or everything its pattern matches."""
     if isinstance(encoder, TableEncoder):
         return [entry]
-    path = Path(entry).expanduser()
-    place = str(path if base is None or path.is_absolute() else base / path)
+    place = str(Path(entry).expanduser())
     if not glob.has_magic(entry) or Path(place).exists():
         return [place]
     found = glob.iglob(place, recursive=True)  # noqa: PTH207 - Path.glob takes no absolute pattern

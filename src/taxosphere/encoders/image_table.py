@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from taxosphere.encoders.precomputed import matrix
 from taxosphere.errors import InputError
 
 TABLE = "images.tsv"
@@ -38,21 +39,18 @@ class ImageTable:
 
 
 def read(path: Path) -> ImageTable:
-    try:
-        matrix = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
-        raise InputError(f"not a readable .npy array: {error}", path) from None
+    rows = matrix(path, mapped=True)
     table, lines = path.with_name(TABLE), path.with_suffix(".txt")
     names, concepts = _columns(table) if table.is_file() else (_lines(lines), ())
     source = table if table.is_file() else lines
-    if matrix.ndim != 2 or len(matrix) != len(names):
-        raise InputError(f"{len(names)} pictures, but the array {path} has the shape {matrix.shape}", source)
-    if not np.isfinite(matrix).all():
+    if len(rows) != len(names):
+        raise InputError(f"{len(names)} pictures, but the array {path} has the shape {rows.shape}", source)
+    if not np.isfinite(rows).all():
         raise InputError("the vectors hold a number that is not finite", path)
-    empty = np.flatnonzero(~(matrix != 0).any(axis=1))
+    empty = np.flatnonzero(~(rows != 0).any(axis=1))
     if len(empty):
         raise InputError(f"the vector of '{names[int(empty[0])]}' is zero", path)
-    return ImageTable(matrix, names, concepts)
+    return ImageTable(rows, names, concepts)
 
 
 def _lines(path: Path) -> tuple[str, ...]:
@@ -69,8 +67,9 @@ def _columns(path: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
     concept = next((header.index(name) for name in _CONCEPT if name in header), None)
     if place is None:
         raise InputError(f"the header names no column {' or '.join(_PATH)}", path, 1)
-    rows = [line.split("\t") for line in lines[1:] if line]
-    for number, row in enumerate(rows, 2):
+    numbered = [(number, line.split("\t")) for number, line in enumerate(lines[1:], 2) if line]
+    for number, row in numbered:
         if len(row) != len(header):
             raise InputError(f"{len(row)} columns where the header names {len(header)}", path, number)
+    rows = [row for _, row in numbered]
     return tuple(row[place] for row in rows), tuple(row[concept] for row in rows) if concept is not None else ()

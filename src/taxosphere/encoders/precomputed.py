@@ -16,7 +16,7 @@ FloatArray = NDArray[np.float32]
 class PrecomputedEncoder:
     """Looks texts up instead of encoding them; a text without a row is an error that names it."""
 
-    def __init__(self, texts: Sequence[str], vectors: FloatArray, name: str = "precomputed") -> None:
+    def __init__(self, texts: Sequence[str], vectors: NDArray[np.floating], name: str = "precomputed") -> None:
         matrix = np.asarray(vectors, dtype=np.float32)
         if matrix.ndim != 2 or len(matrix) != len(texts):
             raise InputError(f"{len(texts)} texts but a vector array of shape {matrix.shape}")
@@ -41,17 +41,24 @@ class PrecomputedEncoder:
         return rows
 
 
-def read(vectors: Path, ids: Path, texts_of: dict[str, str] | None = None) -> PrecomputedEncoder:
-    """``ids`` holds one id or text per line; ``texts_of`` turns ids into the texts that will be asked for."""
+def matrix(path: Path, *, mapped: bool = False) -> NDArray[np.floating]:
+    """Rows of numbers from a .npy file, ``mapped`` from disk rather than read."""
     try:
-        matrix = np.load(vectors, allow_pickle=False)
-    except (OSError, ValueError) as error:
-        raise InputError(f"not a readable .npy array: {error}", vectors) from None
+        found = np.load(path, mmap_mode="r" if mapped else None, allow_pickle=False)
+    except (OSError, ValueError, EOFError) as error:
+        raise InputError(f"not a readable .npy array: {error}", path) from None
+    if not isinstance(found, np.ndarray) or found.ndim != 2 or found.dtype.kind not in "fiu":
+        raise InputError("not a .npy array with a row of numbers for each vector", path)
+    return found
+
+
+def read(vectors: Path, ids: Path) -> PrecomputedEncoder:
+    """``ids`` holds the text of each row, one a line."""
+    rows = matrix(vectors)
     try:
         lines = ids.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"cannot be read as UTF-8 text: {error}", ids) from None
-    if matrix.ndim != 2 or len(matrix) != len(lines):
-        raise InputError(f"{len(lines)} lines, but the array {vectors} has the shape {matrix.shape}", ids)
-    known = texts_of or {}
-    return PrecomputedEncoder([known.get(line, line) for line in lines], matrix, name=str(vectors))
+    if len(rows) != len(lines):
+        raise InputError(f"{len(lines)} lines, but the array {vectors} has the shape {rows.shape}", ids)
+    return PrecomputedEncoder(lines, rows, name=str(vectors))

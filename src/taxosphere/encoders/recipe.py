@@ -41,11 +41,14 @@ def read(folder: Path, name: str) -> Recipe:
             "no 'hidden_size' in it, so this is not a text encoder that can be used", folder / "config.json"
         )
     limit = _json(folder / "sentence_bert_config.json", optional=True)
+    longest = limit.get("max_seq_length") or config.get("max_position_embeddings") or 512
+    if not isinstance(longest, int):
+        raise InputError("'max_seq_length' is no whole number", folder / "sentence_bert_config.json")
     return Recipe(
         dim=dim,
         pooling=_pooling(folder),
         prompt=_prompt(folder, name),
-        max_tokens=int(limit.get("max_seq_length") or config.get("max_position_embeddings") or 512),
+        max_tokens=longest,
         lower_case=bool(limit.get("do_lower_case", False)),
     )
 
@@ -54,6 +57,8 @@ def _pooling(folder: Path) -> str:
     modules = _json(folder / "modules.json", optional=True, kind=list)
     mode = "mean"
     for module in modules:
+        if not isinstance(module, dict) or not {"type", "path"} <= set(module):
+            raise InputError("each module has a 'type' and a 'path'", folder / "modules.json")
         kind = str(module["type"]).rsplit(".", 1)[-1]
         if kind == "Pooling":
             mode = _pooling_mode(folder / str(module["path"]) / "config.json")

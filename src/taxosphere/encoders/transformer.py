@@ -145,7 +145,7 @@ class TransformerEncoder:
         """Token numbers and mask, both (b, width)."""
         import torch
 
-        width = _padded(max(len(row) for row in tokens))
+        width = min(_padded(max(len(row) for row in tokens)), self.recipe.max_tokens)
         pad = self.tokenizer.pad_token_id or 0
         ids = torch.tensor([[*row, *([pad] * (width - len(row)))] for row in tokens])
         return ids, (torch.arange(width) < torch.tensor([[len(row)] for row in tokens])).long()
@@ -154,27 +154,6 @@ class TransformerEncoder:
         from torch.nn import functional as F
 
         return F.normalize(_pool(hidden.float(), mask, self.recipe.pooling), dim=-1)
-
-    def save(self, folder: Path) -> None:
-        """Write a folder that ``load`` reads back: used for fine-tuned weights."""
-        _quietly(lambda: self.model.save_pretrained(folder))
-        self.tokenizer.save_pretrained(folder)
-        modules = [
-            {"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Transformer"},
-            {"idx": 1, "name": "1", "path": "1_Pooling", "type": "sentence_transformers.models.Pooling"},
-            {"idx": 2, "name": "2", "path": "2_Normalize", "type": "sentence_transformers.models.Normalize"},
-        ]
-        pooling = {"word_embedding_dimension": self.dim, recipe.FLAG_OF_POOLING[self.recipe.pooling]: True}
-        limit = {"max_seq_length": self.recipe.max_tokens, "do_lower_case": self.recipe.lower_case}
-        prompts = {"prompts": {"own": self.prefix}, "default_prompt_name": "own"} if self.prefix else {}
-        (folder / "1_Pooling").mkdir()
-        for name, content in (
-            ("modules.json", modules),
-            ("1_Pooling/config.json", pooling),
-            ("sentence_bert_config.json", limit),
-            ("config_sentence_transformers.json", prompts),
-        ):
-            (folder / name).write_text(json.dumps(content, indent=1), encoding="utf-8")
 
 
 def _replace(model: Any, tuned: Arrays, folder: Path) -> None:

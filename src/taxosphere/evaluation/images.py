@@ -27,7 +27,7 @@ from taxosphere.errors import InputError
 from taxosphere.evaluation import metrics
 from taxosphere.evaluation.protocol import Run
 from taxosphere.model import presets
-from taxosphere.model.config import RankingConfig
+from taxosphere.model.config import RankingConfig, literal
 from taxosphere.model.towers import Towers, hold_out
 from taxosphere.polaris import Polaris
 from taxosphere.ranking.pictures import Pictured, PictureRanker, query, signs
@@ -210,7 +210,7 @@ def _sight(pictures: PictureSet, task: Unseen, name: str, encoder: TextEncoder, 
 
 def _facade(pictures: PictureSet, task: Unseen, name: str, encoder: TextEncoder, state: int) -> Callable[[], Floats]:
     """By the whole model, which reads the texts of the hidden leaves, and looks at their pictures too or not."""
-    config = presets.auto(task.seed).with_overrides([f'images.encoder="{pictures.encoder_name}"'])
+    config = presets.auto(task.seed).with_overrides([f"images.encoder={literal(pictures.encoder_name)}"])
     reader = None if encoder is pictures.texts else encoder  # a tower for captions is no reader of descriptions
     model = Polaris(config).fit(task.seed, encoder=reader, random_state=state)
     blind = name == "polaris-text"

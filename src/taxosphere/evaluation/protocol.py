@@ -79,7 +79,6 @@ class Result:
     plan: Plan
     runs: tuple[Run, ...]
     references: Mapping[str, tuple[Run, ...]] = field(default_factory=dict)
-    repairs: tuple[str, ...] = ()
 
     @property
     def metrics(self) -> dict[str, Spread]:
@@ -204,7 +203,6 @@ def evaluate(
     parts: Mapping[str, str] | None = None,
     dataset: str = "",
     references: Sequence[str] = methods.REFERENCES,
-    repairs: tuple[str, ...] = (),
     progress: Progress | None = None,
 ) -> Result:
     """Runs differ by their random state (and, on random leaves, by their split); references run on the same splits.
@@ -234,4 +232,4 @@ def evaluate(
             others[reference].append(step(partial(methods.create, reference), reference, number))
     if progress:
         progress(total, total, "done")
-    return Result(dataset, name, plan, tuple(own), {key: tuple(runs) for key, runs in others.items()}, repairs)
+    return Result(dataset, name, plan, tuple(own), {key: tuple(runs) for key, runs in others.items()})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -35,7 +36,7 @@ def record(dataset: str, name: str, split: str, run: Run, repairs: Sequence[str]
         "seed_hash": run.seed_hash,
         "versions": artifact.versions(),
         "repairs": list(repairs),
-        "history": {name: list(map(float, values)) for name, values in run.history.items()},
+        "history": {name: list(map(_finite, values)) for name, values in run.history.items()},
     }
 
 
@@ -99,13 +100,18 @@ def folder(root: Path, entry: Record) -> Path:
             temporary.write_text("".join(_rows(history)), encoding="utf-8")
     rest = {name: value for name, value in entry.items() if name != "history"}
     with atomic.file(place / "record.json") as temporary:
-        temporary.write_text(json.dumps(rest, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+        temporary.write_text(json.dumps(rest, ensure_ascii=False, allow_nan=False, indent=1) + "\n", encoding="utf-8")
     return place
 
 
-def _rows(history: Mapping[str, Sequence[float]]) -> Iterable[str]:
+def _finite(value: float) -> float | None:
+    """JSON has no other numbers; a loss that got lost is an empty cell."""
+    return float(value) if math.isfinite(value) else None
+
+
+def _rows(history: Mapping[str, Sequence[float | None]]) -> Iterable[str]:
     yield "\t".join(("epoch", *history)) + "\n"
     longest = max(map(len, history.values()))
     for epoch in range(longest):
-        cells = (f"{values[epoch]:.6g}" if epoch < len(values) else "" for values in history.values())
-        yield "\t".join((str(epoch + 1), *cells)) + "\n"
+        row = (values[epoch] if epoch < len(values) else None for values in history.values())
+        yield "\t".join((str(epoch + 1), *("" if cell is None else f"{cell:.6g}" for cell in row))) + "\n"

@@ -140,14 +140,9 @@ class OrbitConfig(Section):
 class RankingConfig(Section):
     """The learned ranker: which families of features it reads, and how it is trained on hidden leaves of the seed."""
 
-    families: tuple[Literal["sphere", "encoder", "votes", "structure", "names", "descriptions"], ...] = (
-        "sphere",
-        "encoder",
-        "votes",
-        "structure",
-        "names",
-        "descriptions",
-    )
+    families: Annotated[
+        tuple[Literal["sphere", "encoder", "votes", "structure", "names", "descriptions"], ...], Field(min_length=1)
+    ] = ("sphere", "encoder", "votes", "structure", "names", "descriptions")
     # Folds of leaves that are hidden in turn, and how many of the leaves are asked in all.
     folds: Annotated[int, Field(ge=2)] = 5
     examples: PositiveInt = 2400
@@ -205,10 +200,10 @@ class PolarisConfig(Section):
     def to_toml(self) -> str:
         """Settings that are None are left out: TOML has no word for them, and None is their default."""
         sections = self.model_dump(mode="json", exclude_none=True)
-        lines = [f"{key} = {_literal(value)}" for key, value in sections.items() if not isinstance(value, dict)]
+        lines = [f"{key} = {literal(value)}" for key, value in sections.items() if not isinstance(value, dict)]
         for name, section in sections.items():
             if isinstance(section, dict):
-                lines += ["", f"[{name}]", *(f"{key} = {_literal(value)}" for key, value in section.items())]
+                lines += ["", f"[{name}]", *(f"{key} = {literal(value)}" for key, value in section.items())]
         return "\n".join(lines) + "\n"
 
     def with_overrides(self, assignments: Iterable[str]) -> PolarisConfig:
@@ -229,8 +224,9 @@ class PolarisConfig(Section):
         return PolarisConfig.from_mapping(values)
 
 
-def _literal(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=True)  # for scalars and flat lists JSON is TOML
+def literal(value: Any) -> str:
+    """A value as TOML writes it: for scalars and flat lists that is JSON, but for one character."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _parse(text: str) -> Any:

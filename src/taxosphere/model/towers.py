@@ -119,10 +119,6 @@ class Towers:
         rows = anchors(head, texts, places, mix.share)
         return cls(solved.directions, head, landmarks, votes, rows, solved.means, mix.weight, spoken)
 
-    def vote(self, vectors: Floats) -> Floats:
-        """How much each label's pictures speak for a picture (q, k)."""
-        return _vote(self.directions.points(vectors), self.landmarks, self.votes)
-
     def pictures(self, vectors: Floats) -> Floats:
         """Points (q, t + m) on the common sphere; (q, t + 2m) where texts have a say there."""
         return self._points(self.directions, vectors)

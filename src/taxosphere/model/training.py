@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import math
 import time
 from collections.abc import Callable, Sequence
@@ -62,7 +63,7 @@ def train_head(
     run = Run(seed, config, random_state, epochs or config.training.epochs, checkpoint, progress)
     queries = None if validation is None else Frozen(validation.require_vectors(), network)
     with one_thread():
-        return train(run, network, Frozen(vectors, network), vectors, queries, validation)
+        return train(run, network, Frozen(vectors, network), vectors.detach().numpy().tobytes(), queries, validation)
 
 
 def fine_tune(
@@ -87,8 +88,8 @@ def fine_tune(
     bf16, layers = config.training.bf16, config.training.encoder_layers
     source = Tuned(own, texts, network, bf16=bf16, layers=layers)
     queries = None if validation is None else Tuned(own, validation.require_texts(), network, bf16=bf16, layers=layers)
-    weights = torch.cat([parameter.detach().flatten()[:64] for parameter in own.model.parameters()])
-    trained = train(run, network, source, weights, queries, validation)
+    data = json.dumps([encoder.identity, *texts]).encode()
+    trained = train(run, network, source, data, queries, validation)
     return replace(trained, encoder=encoder.with_weights({**encoder.tuned, **source.state()}))
 
 
@@ -108,7 +109,7 @@ def train(
     run: Run,
     network: SphereNetwork,
     source: Source,
-    beginning: Tensor,
+    data: bytes,
     queries: Source | None,
     validation: Validation | None,
 ) -> TrainedHead:
@@ -117,7 +118,7 @@ def train(
         return TrainedHead(network.eval(), ())
     optimiser = make_optimiser(network, source, config)
     state = State(modules_of(network, source), optimiser)
-    name = fingerprint(run, beginning)
+    name = fingerprint(run, network, data)
     if run.checkpoint is not None:
         run.checkpoint.load(state, name)
     lineage = Lineage(seed)
@@ -216,11 +217,13 @@ def finished(history: Sequence[Epoch], epochs: int, patience: int) -> bool:
     return bool(history) and history[-1].mrr is not None and len(history) - best_epoch(history) >= patience
 
 
-def fingerprint(run: Run, beginning: Tensor) -> str:
-    """Settings and data of a training, so that a checkpoint cannot continue another one."""
+def fingerprint(run: Run, network: SphereNetwork, data: bytes) -> str:
+    """Settings, beginning and data of a training, so that a checkpoint cannot continue another one."""
     digest = hashlib.blake2b(digest_size=16)
     digest.update(run.config.model_dump_json(include={"network", "loss", "training"}).encode())
     digest.update(f"{run.random_state} {run.epochs} {len(run.seed)}".encode())
     digest.update(run.seed.edge_array.tobytes())
-    digest.update(beginning.detach().contiguous().numpy().tobytes())
+    for weight in network.state_dict().values():
+        digest.update(weight.contiguous().numpy().tobytes())
+    digest.update(data)
     return digest.hexdigest()

@@ -49,7 +49,7 @@ class Fitted:
     sight: Sight | None = None
     """The picture side, where the taxonomy has pictures."""
 
-    @property
+    @cached_property
     def plain(self) -> TextEncoder:
         """The encoder as it was before it learned from this taxonomy."""
         return text.untuned(self.encoder)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from os import PathLike
 from pathlib import Path
 
@@ -12,10 +12,12 @@ from taxosphere.errors import InputError
 from taxosphere.placing.duplicates import new_id
 from taxosphere.taxonomy import Concept, Taxonomy
 from taxosphere.taxonomy.formats.streams import bare_suffix, numbered_lines
-from taxosphere.taxonomy.formats.tables import read_rows
+from taxosphere.taxonomy.formats.tables import read_rows, refuse_twice
 
 COLUMNS = ("id", "name", "description", "synonyms", "image")
-_Rows = Iterator[tuple[int, dict[str, str]]]
+_LISTS = ("synonyms", "image")
+_Cell = str | list[str]
+_Rows = Iterator[tuple[int, dict[str, _Cell]]]
 
 
 def read_concepts(path: str | PathLike[str], taxonomy: Taxonomy) -> list[Concept]:
@@ -25,7 +27,7 @@ def read_concepts(path: str | PathLike[str], taxonomy: Taxonomy) -> list[Concept
     if suffix in (".jsonl", ".ndjson"):
         rows = _json_rows(source)
     elif suffix == ".txt":
-        rows = ((number, {"name": line}) for number, line in numbered_lines(source) if line.strip())
+        rows = ((number, dict[str, _Cell](name=line)) for number, line in numbered_lines(source) if line.strip())
     elif suffix in (".tsv", ".csv"):
         rows = _table_rows(source)
     else:
@@ -37,20 +39,22 @@ def read_concepts(path: str | PathLike[str], taxonomy: Taxonomy) -> list[Concept
 
 
 def with_ids(
-    numbered: Iterator[tuple[int, Concept]] | Sequence[tuple[int, Concept]],
+    numbered: Iterable[tuple[int, Concept]],
     taxonomy: Taxonomy,
     source: Path | None = None,
 ) -> list[Concept]:
     """Give ids to concepts that have none, and refuse ids that are taken."""
+    concepts = list(numbered)
+    stated = {concept.id for _, concept in concepts}
     new: set[str] = set()
 
     def taken(id: str) -> bool:
-        return id in taxonomy or id in new
+        return id in taxonomy or id in new or id in stated
 
     found = []
-    for number, concept in numbered:
+    for number, concept in concepts:
         id = concept.id or new_id(taxonomy.ids, taken, concept.name or "picture")
-        if taken(id):
+        if id in taxonomy or id in new:
             raise InputError(f"the id '{id}' is taken; choose another or leave it empty", source, number or None)
         new.add(id)
         found.append(Concept(id, concept.name, concept.description, concept.synonyms, concept.images))
@@ -59,23 +63,25 @@ def with_ids(
 
 def _concepts(source: Path, rows: _Rows) -> Iterator[tuple[int, Concept]]:
     for number, row in rows:
-        name, images = row.get("name", "").strip(), _several(row.get("image", ""))
+        own = {key: cell.strip() for key, cell in row.items() if isinstance(cell, str)}
+        name, images = own.get("name", ""), _several(row.get("image", ""))
         if not name and not images:
             raise InputError("a concept without a name; give it one, or a picture", source, number)
         yield (
             number,
             Concept(
-                row.get("id", "").strip(),
+                own.get("id", ""),
                 name,
-                row.get("description", "").strip(),
+                own.get("description", ""),
                 _several(row.get("synonyms", "")),
                 tuple(_place(entry, source) for entry in images),
             ),
         )
 
 
-def _several(cell: str) -> tuple[str, ...]:
-    return tuple(part.strip() for part in cell.split("|") if part.strip())
+def _several(cell: _Cell) -> tuple[str, ...]:
+    parts = cell.split("|") if isinstance(cell, str) else cell
+    return tuple(part.strip() for part in parts if part.strip())
 
 
 def _place(entry: str, source: Path) -> str:
@@ -90,7 +96,8 @@ def _table_rows(source: Path) -> _Rows:
     if first is None:
         raise InputError("holds no concepts", source)
     header = [cell.strip().lower() for cell in first[1]]
-    if "name" in header or header == ["image"]:
+    if "name" in header or ("image" in header and set(header) <= set(COLUMNS)):
+        refuse_twice(source, header, first[0])
         unknown = [cell for cell in header if cell not in COLUMNS]
         if unknown:
             raise InputError(f"unknown column '{unknown[0]}'; known are {', '.join(COLUMNS)}", source, first[0])
@@ -101,7 +108,7 @@ def _table_rows(source: Path) -> _Rows:
         yield number, _row(source, header, number, cells)
 
 
-def _row(source: Path, header: list[str], number: int, cells: list[str]) -> dict[str, str]:
+def _row(source: Path, header: list[str], number: int, cells: list[str]) -> dict[str, _Cell]:
     if len(cells) > len(header):
         known = ", ".join(header)
         raise InputError(f"{len(cells)} columns where {len(header)} are known ({known})", source, number)
@@ -121,4 +128,15 @@ def _json_rows(source: Path) -> _Rows:
         unknown = [key for key in row if key not in COLUMNS]
         if unknown:
             raise InputError(f"unknown key '{unknown[0]}'; known are {', '.join(COLUMNS)}", source, number)
-        yield number, {k: "|".join(map(str, v)) if isinstance(v, list) else str(v or "") for k, v in row.items()}
+        yield number, {key: _json_cell(key, value, source, number) for key, value in row.items()}
+
+
+def _json_cell(key: str, value: object, source: Path, number: int) -> _Cell:
+    if value is None:
+        return ""
+    if isinstance(value, str | int | float) and not isinstance(value, bool):
+        return str(value)
+    if key in _LISTS and isinstance(value, list) and all(isinstance(part, str) for part in value):
+        return value
+    wanted = "a text or a list of texts" if key in _LISTS else "a text"
+    raise InputError(f"'{key}' must be {wanted}", source, number)

@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from taxosphere.ranking.words import stem
 from taxosphere.taxonomy import Concept, Taxonomy
 
 _APART = re.compile(r"[\W_]+")
@@ -22,17 +23,9 @@ class Match:
 
 
 def fold(name: str) -> str:
-    """A name without what spelling varies: case, accents, punctuation, word order and a plural s."""
+    """A name without what spelling varies: case, accents, punctuation, word order and number."""
     plain = "".join(c for c in unicodedata.normalize("NFKD", name.casefold()) if not unicodedata.combining(c))
-    return " ".join(sorted(map(_singular, _APART.sub(" ", plain).split())))
-
-
-def _singular(word: str) -> str:
-    if len(word) > 4 and word.endswith("ies"):
-        return word[:-3] + "y"
-    if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
-        return word[:-1]
-    return word
+    return " ".join(sorted(map(stem, _APART.sub(" ", plain).split())))
 
 
 class NameIndex:

@@ -8,7 +8,7 @@ made from the surest down; one that would close a circle passes to the next cand
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import PurePath
@@ -18,6 +18,8 @@ from taxosphere import atomic
 from taxosphere.placing.suggestions import Suggestion, Suggestions
 from taxosphere.taxonomy import Concept, Taxonomy
 from taxosphere.taxonomy.formats.image_folder import readable
+
+_CANDIDATES = 5  # of a concept in the review table
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +130,11 @@ def _place(
     if suggestions.already and hold_duplicates:
         _, name, how = suggestions.already[0]
         return Placement(concept, suggestions, why=f"already there as '{name}' ({how})")
-    sure = [s for s in suggestions if s.probability >= accept and not _circular(concept.id, s.id, above)]
+
+    def closes_no_circle(parent: Suggestion) -> bool:
+        return not _below(parent.id, concept.id, lambda at: above.get(at, ()))  # what exists never hangs below new ones
+
+    sure = [s for s in suggestions if s.probability >= accept and closes_no_circle(s)]
     if not sure:
         likely_new = suggestions.none_probability > _surest(suggestions)
         why = "perhaps a new top-level concept" if likely_new else "not sure enough"
@@ -136,34 +142,42 @@ def _place(
     usable = sure if patient else [s for s in sure if s.id in settled]
     if not usable or usable[0].id not in settled:
         return None
-    joint = tuple(s for s in suggestions.parents if s.id in settled and not _circular(concept.id, s.id, above))
+    joint = tuple(s for s in suggestions.parents if s.id in settled and closes_no_circle(s))
     return Placement(concept, suggestions, parents=joint if usable[0] in joint else (usable[0],))
 
 
-def _circular(child: str, parent: str, above: dict[str, tuple[str, ...]]) -> bool:
-    """Would ``parent`` hang below ``child``? Existing concepts never hang below new ones here."""
-    stack, seen = [parent], set()
+def _below(one: str, other: str, parents: Callable[[str], Iterable[str]]) -> bool:
+    """Is ``one`` the ``other``, or does it hang below it?"""
+    stack, seen = [one], set()
     while stack:
         at = stack.pop()
-        if at == child:
+        if at == other:
             return True
         if at not in seen:
             seen.add(at)
-            stack.extend(above.get(at, ()))
+            stack.extend(parents(at))
     return False
 
 
 def grow(seed: Taxonomy, placements: Sequence[Placement], *, insert: float | None) -> Expansion:
     """Add the attached concepts; with ``insert`` also move children that belong below one at least that surely."""
     attached = [p for p in placements if p.attached]
-    edges = [(parent.id, p.concept.id) for p in attached for parent in p.parents]
+    above = {p.concept.id: tuple(parent.id for parent in p.parents) for p in attached}
+    edges = [(parent, new) for new, parents in above.items() for parent in parents]
+
+    def parents_now(id: str) -> tuple[str, ...]:
+        return above[id] if id in above else seed.parents(id)
+
     moved: list[tuple[str, str, str]] = []
     for placement in attached if insert is not None else ():
+        new = placement.concept.id
         for child, probability in placement.takes:
             old = next((s.id for s in placement.parents if s.id in seed and child in seed.children(s.id)), None)
-            taken = {c for c, _, _ in moved}
-            if insert is not None and probability >= insert and old is not None and child not in taken:
-                moved.append((child, old, placement.concept.id))
+            if insert is None or probability < insert or old is None or child in above:
+                continue
+            if not _below(new, child, parents_now):
+                above[child] = (*(parent for parent in seed.parents(child) if parent != old), new)
+                moved.append((child, old, new))
     drop = {(old, child) for child, old, _ in moved}
     kept = [pair for pair in seed.edges() if pair not in drop] if drop else None
     base = seed if kept is None else Taxonomy.from_concepts(seed.concepts(), kept, seed.meta)
@@ -176,10 +190,10 @@ def named(concept: Concept) -> Concept:
     return concept if concept.name else replace(concept, name=readable(PurePath(concept.images[0]).stem))
 
 
-def write_review(expansion: Expansion, path: str | PathLike[str], *, candidates: int = 5) -> None:
+def write_review(expansion: Expansion, path: str | PathLike[str]) -> None:
     """What a person must decide, one concept a row, with its best candidates; opens in any spreadsheet."""
     header = ["id", "name", "description", "why", "none_probability"]
-    for rank in range(1, candidates + 1):
+    for rank in range(1, _CANDIDATES + 1):
         header += [f"parent_{rank}", f"parent_{rank}_name", f"parent_{rank}_probability"]
     with atomic.file(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as handle:
         writer = csv.writer(handle, delimiter="\t", lineterminator="\n")
@@ -187,6 +201,6 @@ def write_review(expansion: Expansion, path: str | PathLike[str], *, candidates:
         for placement in expansion.review:
             concept, found = placement.concept, placement.suggestions
             row = [concept.id, concept.name, concept.description, placement.why, f"{found.none_probability:.4f}"]
-            for suggestion in found[:candidates]:
+            for suggestion in found[:_CANDIDATES]:
                 row += [suggestion.id, suggestion.name, f"{suggestion.probability:.4f}"]
             writer.writerow(row)

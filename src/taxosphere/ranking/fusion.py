@@ -34,7 +34,8 @@ def fuse(
     none = np.log(none_share)
     for power, ranked in zip(powers, (text, pictures), strict=True):
         none = none + power * np.log(np.maximum(ranked.none, _TINY) / none_share)
-    order = np.argsort(-both, axis=1, kind="stable")[:, : min(LISTED, n)]
+    listed = min(LISTED, int(np.isfinite(both).sum(1).min(initial=n)))
+    order = np.argsort(-both, axis=1, kind="stable")[:, :listed]
     own = np.take_along_axis(both, order, 1)
     probability = softmax(np.column_stack([own + np.log(base), none]))
     ranks = [_at(ranked, order) for ranked in (text, pictures)]

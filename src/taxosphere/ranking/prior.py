@@ -33,6 +33,10 @@ class Prior:
     temperature: float
     none: Logistic
 
+    @property
+    def hidden(self) -> int:
+        return len(self.scorer.nets[0].bias)
+
 
 def load() -> Prior | None:
     """The prior that comes with the package."""

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
+from taxosphere.errors import InputError
 from taxosphere.model.config import PolarisConfig, RankingConfig
 from taxosphere.model.network import SphereNetwork
 from taxosphere.orbit import gate
@@ -75,10 +76,14 @@ class Ranker:
         progress: Progress | None = None,
     ) -> Ranker:
         """Learn from leaves hidden in turn; ``gamma`` is that of the head the ranker will stand on."""
-        found = examples(seed, refit, config, random_state=random_state, progress=progress)
-        known = prior.load() if config.ranking.prior else None
-        note = "ranker learned from {:,} hidden leaves" + (", starting from the prior" if known else "")
         settings = config.ranking
+        known = prior.load() if settings.prior else None
+        if known is not None and known.hidden != settings.hidden:
+            raise InputError(
+                f"ranking.hidden is {settings.hidden}, the prior has {known.hidden}: set ranking.prior=false"
+            )
+        found = examples(seed, refit, config, random_state=random_state, progress=progress)
+        note = "ranker learned from {:,} hidden leaves" + (", starting from the prior" if known else "")
         otherwise = COSINE if "encoder" in settings.families else BY_HAND
         return cls.learn(found, settings, known, gamma=gamma, note=note, random_state=random_state, otherwise=otherwise)
 

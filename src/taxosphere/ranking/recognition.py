@@ -84,7 +84,7 @@ class Recogniser:
 
     def moved(self, place: Longs) -> Self:
         """For a changed taxonomy: ``place`` is the new position of every old one, -1 where it is gone."""
-        return replace(self, labels=place[self.labels])
+        return replace(self, labels=np.where(self.labels >= 0, place[self.labels], -1))
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         arrays: dict[str, NDArray[Any]] = {f"towers.{key}": value for key, value in self.towers.arrays().items()}

@@ -93,12 +93,10 @@ def shortlist(
     return Shortlist(tuple(columns), table, positions.astype(np.int64), guess)
 
 
-def derived(names: Sequence[str], table: Floats, present: NDArray[np.bool_] | None = None) -> tuple[list[str], Floats]:
-    """The table with the relative columns added; ``present`` masks candidates that are to be treated as absent."""
+def derived(names: Sequence[str], table: Floats) -> tuple[list[str], Floats]:
+    """The table with the relative columns added."""
     columns = [names.index(name) for name in _RELATIVE if name in names]
     own = table[..., columns]
-    if present is not None:
-        own = np.where(present[..., None], own, -np.inf)
     gap = np.maximum(own - own.max(axis=1, keepdims=True), -1e3)
     rank = ranks(np.round(own, 4))  # what differs by rounding alone shares a rank
     decay = -np.log1p(np.arange(own.shape[1])).astype(np.float32)

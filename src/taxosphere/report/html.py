@@ -29,11 +29,11 @@ def _cell(cell: Cell) -> object:
     return tag("span", str(cell), style=_PLACES[cell.place]) if cell.place else cell.text
 
 
-def _chart(dataset: str, records: Sequence[Record], metric: str = "mrr") -> Markup:
+def _chart(dataset: str, records: Sequence[Record]) -> Markup:
     rows = []
     for name, lines in tables.by_method(records).items():
-        spread = protocol.spread([line["metrics"] for line in lines])[metric]
-        printed = paper_numbers.printed(dataset, name).get(metric)
+        spread = protocol.spread([line["metrics"] for line in lines])["mrr"]
+        printed = paper_numbers.printed(dataset, name).get("mrr")
         rows.append(Bar(name, spread["mean"], spread["std"], printed[0] if printed else None))
     rows.sort(key=lambda row: -row.value)
     caption = "Mean reciprocal rank, whiskers of one deviation over runs; rings: what the paper prints."

@@ -121,21 +121,21 @@ def _note(records: Sequence[Record]) -> str:
     return facts + (f"; cycles repaired: {'; '.join(repairs)}" if repairs else "")
 
 
-def significance_tables(records: Sequence[Record], first: str = "polaris", metric: str = "mrr") -> list[Table]:
+def significance_tables(records: Sequence[Record], first: str = "polaris") -> list[Table]:
     """`first` against every other method, query by query, with the paper's own test and what it printed."""
     tables = []
     for dataset in sorted({record["dataset"] for record in records}):
         runs = by_method([record for record in records if record["dataset"] == dataset])
         if first not in runs or len(runs) < 2:
             continue
-        rows = tuple(_comparison(name, runs[first], lines, metric) for name, lines in runs.items() if name != first)
-        header = ("against", f"Δ {SHORT[metric]}", "95 % interval", "p", "z", "p of z")
+        rows = tuple(_comparison(name, runs[first], lines) for name, lines in runs.items() if name != first)
+        header = ("against", f"Δ {SHORT['mrr']}", "95 % interval", "p", "z", "p of z")
         tables.append(Table("Significance", f"{dataset}: {first} minus the others", header, rows, _printed_z(dataset)))
     return tables
 
 
-def _comparison(name: str, ours: Sequence[Record], theirs: Sequence[Record], metric: str) -> tuple[Cell, ...]:
-    found = significance.compare(*paired(ours, theirs, metric))
+def _comparison(name: str, ours: Sequence[Record], theirs: Sequence[Record]) -> tuple[Cell, ...]:
+    found = significance.compare(*paired(ours, theirs))
     texts = (
         name,
         f"{100 * found.difference:+.1f}",
@@ -147,12 +147,11 @@ def _comparison(name: str, ours: Sequence[Record], theirs: Sequence[Record], met
     return tuple(map(Cell, texts))
 
 
-def paired(ours: Sequence[Record], theirs: Sequence[Record], metric: str = "mrr") -> tuple[Any, Any]:
-    """Values per query of two methods: means over runs on one split, runs one after the other on random splits."""
+def paired(ours: Sequence[Record], theirs: Sequence[Record]) -> tuple[Any, Any]:
+    """Reciprocal ranks of two methods by query: means over runs on one split, runs in a row on random splits."""
 
     def value(record: Record) -> Any:
-        ranks = np.array(record["ranks"])
-        return 1.0 / ranks if metric == "mrr" else (ranks <= int(metric.split("@")[1])).astype(float)
+        return 1.0 / np.array(record["ranks"])
 
     if ours[0]["split"] == "published":
         return np.mean([value(r) for r in ours], 0), np.mean([value(r) for r in theirs], 0)

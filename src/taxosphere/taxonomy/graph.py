@@ -176,10 +176,6 @@ class Taxonomy:
     def concepts(self) -> Iterator[Concept]:
         return map(self.concept, range(len(self)))
 
-    def text(self, position: int) -> str:
-        """What an encoder reads about a concept."""
-        return Concept("", self.names[position], self.descriptions[position]).text
-
     # -- edges --------------------------------------------------------------------------------------------------------
 
     @cached_property

@@ -87,9 +87,7 @@ def _seed(t: Taxonomy, hidden: NDArray[np.bool_], nearest: Csr, place: Longs) ->
     return replace(seed, extras=(), meta={})
 
 
-def published(
-    t: Taxonomy, parts: Mapping[str, str], queries: Literal["leaves", "all"] = "leaves", name: str = "published"
-) -> Split:
+def published(t: Taxonomy, parts: Mapping[str, str], queries: Literal["leaves", "all"] = "leaves") -> Split:
     """Hide every concept whose part is not ``train``; ask for those of ``test``, by default only the leaves of ``t``.
 
     A concept that no part names stays in the seed.
@@ -101,7 +99,7 @@ def published(
     asked = np.array([t.position(id) for id, part in parts.items() if part == "test"], np.int64)
     if queries == "leaves":
         asked = asked[t.child_csr.counts[asked] == 0]
-    split = hide(t, hidden, np.sort(asked), name)
+    split = hide(t, hidden, np.sort(asked), "published")
     if not split.queries:
         raise InputError("the split leaves no test concept with a parent in the seed")
     return split

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 from taxosphere import Taxonomy
+from taxosphere.taxonomy import formats
 
 
 def read(path: Path, text: str) -> Taxonomy:
@@ -76,3 +77,11 @@ def test_lines_in_any_order_by_id_or_by_name(tmp_path: Path) -> None:
 def test_lines_of_nothing_but_edges(tmp_path: Path) -> None:
     taxonomy = read(tmp_path / "x.ndjson", '{"parent": "a", "child": "b"}\n{"parent": "a", "child": "c"}\n')
     assert taxonomy.names == ("a", "b", "c")
+
+
+def test_an_edge_into_nowhere_hides_no_other(tmp_path: Path) -> None:
+    file = tmp_path / "t.jsonl"
+    file.write_text('{"id": "a"}\n{"id": "b", "children": ["zzz"]}\n{"id": "c", "parents": ["a"]}\n')
+    found = formats.read(file, strict=False)
+    assert list(found.edges()) == [("a", "c")]
+    assert [p.kind for p in found.reading if p.kind != "empty name"] == ["dangling edge"]

@@ -109,8 +109,8 @@ class Findings:
     def mean(self, dataset: str, label: str, metric: str = "mrr") -> float:
         return self.spread(dataset, label)[metric]["mean"]
 
-    def best(self, dataset: str, metric: str = "mrr", *, among: Sequence[str] | None = None) -> str:
-        return max(among or self.labels(dataset), key=lambda label: self.mean(dataset, label, metric))
+    def best(self, dataset: str, *, among: Sequence[str] | None = None) -> str:
+        return max(among or self.labels(dataset), key=lambda label: self.mean(dataset, label, "mrr"))
 
     def compare(self, dataset: str, first: str, second: str) -> significance.Comparison:
         """MRR of one variant minus another's. Runs are averaged per query where all ask the same queries."""

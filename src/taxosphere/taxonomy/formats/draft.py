@@ -191,11 +191,11 @@ def _edges(draft: Draft, positions: dict[str, int], finder: _Finder) -> tuple[In
     count = len(draft.parents)
     parents = np.fromiter(map(positions.get, draft.parents, repeat(-1)), np.int64, count)
     children = np.fromiter(map(positions.get, draft.children, repeat(-1)), np.int64, count)
-    keys = parents * len(positions) + children
-    _, first = np.unique(keys, return_index=True)
-    repeated = np.ones(count, bool)
-    repeated[first] = False
     dangling = (parents < 0) | (children < 0)
+    whole = np.flatnonzero(~dangling)
+    _, first = np.unique(parents[whole] * len(positions) + children[whole], return_index=True)
+    repeated = ~dangling
+    repeated[whole[first]] = False
     loops = (parents == children) & ~dangling
     for row in np.flatnonzero(dangling | loops | repeated).tolist():
         parent, child = draft.parents[row], draft.children[row]

@@ -23,7 +23,6 @@ FOAF = "http://xmlns.com/foaf/0.1/"
 
 TYPE = RDF + "type"
 BROADER, NARROWER, SUBCLASS = SKOS + "broader", SKOS + "narrower", RDFS + "subClassOf"
-IN_SCHEME = SKOS + "inScheme"
 DEPRECATED = OWL + "deprecated"
 DEPICTION = FOAF + "depiction"
 OBO_ID = OBO_IN_OWL + "id"

@@ -68,8 +68,8 @@ def open_bytes(path: Path) -> Iterator[IO[bytes]]:
 
 
 @contextmanager
-def open_text(path: Path, newline: str = "\n") -> Iterator[TextIO]:
-    with open_bytes(path) as raw, io.TextIOWrapper(raw, encoding="utf-8", newline=newline) as text:
+def open_text(path: Path) -> Iterator[TextIO]:
+    with open_bytes(path) as raw, io.TextIOWrapper(raw, encoding="utf-8", newline="\n") as text:
         yield text
 
 
