@@ -176,12 +176,16 @@ class Polaris:
         report(0, 3, "placing among the existing concepts")
         alone = list(self.suggest_many(queries))
         report(1, 3, "placing among the new concepts")
-        joined = self._among_each_other(queries, alone)
+        held = {} if fitted.names.names_repeat else expansion.held_back(alone)
+        free = [i for i in range(len(queries)) if i not in held]
+        again = self._among_each_other([queries[i] for i in free], [alone[i] for i in free])
+        joined = dict(enumerate(alone)) | dict(zip(free, again, strict=True))
         placements = expansion.decide(
-            joined, accept=accept, hold_duplicates=not fitted.names.names_repeat, ids=set(self.taxonomy.ids)
+            list(joined.values()), alone, accept=accept, ids=set(self.taxonomy.ids), held=held
         )
         report(2, 3, "looking for insertions")
-        placements = [self._with_insertions(placement) for placement in placements]
+        least = _PROPOSE if insert is None else min(_PROPOSE, insert)
+        placements = [self._with_insertions(placement, least) for placement in placements]
         grown = expansion.grow(self.taxonomy, placements, insert=insert)
         report(3, 3, "done")
         return grown
@@ -310,8 +314,8 @@ class Polaris:
         context = Context(grown, views, points(fitted.network, views.full), len(seed))
         return self._suggest(context, queries, k=10, exclude=np.arange(len(seed), len(grown)))
 
-    def _with_insertions(self, placement: Placement) -> Placement:
-        """Propose children of the parents that may belong below the new concept."""
+    def _with_insertions(self, placement: Placement, least: float) -> Placement:
+        """Propose children of the parents that belong below the new concept more surely than ``least``."""
         fitted = self._state
         if fitted.insertion is None or not placement.attached or not placement.concept.name:
             return placement
@@ -323,9 +327,7 @@ class Polaris:
             children, probability = fitted.insertion.probabilities(
                 self.taxonomy, fitted.plain_vectors, self.taxonomy.position(parent.id), placement.concept, vector
             )
-            takes |= {
-                self.taxonomy.ids[c]: float(p) for c, p in zip(children, probability, strict=True) if p > _PROPOSE
-            }
+            takes |= {self.taxonomy.ids[c]: float(p) for c, p in zip(children, probability, strict=True) if p >= least}
         surest_first = sorted(takes.items(), key=lambda item: -item[1])
         return replace(placement, takes=tuple(surest_first))
 

@@ -50,6 +50,8 @@ def test_fold_keeps_words_that_only_look_plural() -> None:
 def test_repeating_names_are_noticed() -> None:
     senses = Taxonomy.from_concepts([Concept(str(i), "run") for i in range(3)], [])
     assert NameIndex(senses).names_repeat
+    other = [Concept(str(i), f"thing {i}") for i in range(94)] + [Concept(f"o{i}", "other") for i in range(6)]
+    assert not NameIndex(Taxonomy.from_concepts(other, [])).names_repeat  # one name often is not many names
     assert not NameIndex(Taxonomy.from_concepts([Concept("a", "walk"), Concept("b", "run")], [])).names_repeat
 
 

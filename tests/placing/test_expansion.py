@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from taxosphere import Concept, Taxonomy
-from taxosphere.placing.expansion import Placement, decide, grow, write_review
+from taxosphere.placing.expansion import Placement, decide, grow, held_back, write_review
 from taxosphere.placing.suggestions import Suggestion, Suggestions
 
 
@@ -17,8 +17,12 @@ def _suggestions(
 SEED = {"animal", "bird"}
 
 
-def _decide(*suggestions: Suggestions, accept: float = 0.5, hold: bool = True) -> dict[str, Placement]:
-    placed = decide(suggestions, accept=accept, hold_duplicates=hold, ids=SEED)
+def _decide(
+    *suggestions: Suggestions, alone: dict[str, Suggestions] | None = None, accept: float = 0.5, hold: bool = True
+) -> dict[str, Placement]:
+    seed_only = [(alone or {}).get(s.query.id, s) for s in suggestions]
+    held = held_back(suggestions) if hold else {}
+    placed = decide(suggestions, seed_only, accept=accept, ids=SEED, held=held)
     return {p.concept.id: p for p in placed}
 
 
@@ -52,10 +56,21 @@ def test_chains_of_new_concepts_form_in_any_order() -> None:
         assert _parents(placed["raptor"]) == ["bird"]
 
 
-def test_two_new_concepts_that_claim_each_other_do_not_close_a_circle() -> None:
-    placed = _decide(_suggestions("a", ("b", 0.9), ("bird", 0.6)), _suggestions("b", ("a", 0.8), ("bird", 0.55)))
-    assert _parents(placed["a"]) == ["bird"]  # neither can go first, so the surer one takes what exists
-    assert _parents(placed["b"]) == ["a"]
+def test_of_new_concepts_that_claim_each_other_the_less_sure_goes_where_it_would_go_alone() -> None:
+    claims = [_suggestions("goat", ("mountain goat", 0.97)), _suggestions("mountain goat", ("goat", 0.99))]
+    hanging = _suggestions("old mountain goat", ("mountain goat", 0.6))
+    alone = {
+        "goat": _suggestions("goat", ("animal", 0.7)),
+        "mountain goat": _suggestions("mountain goat", ("bird", 0.9)),
+    }
+    for given in ([*claims, hanging], [hanging, *claims[::-1]]):
+        placed = _decide(*given, alone=alone)
+        assert _parents(placed["goat"]) == ["animal"]
+        assert _parents(placed["mountain goat"]) == ["goat"]
+        assert _parents(placed["old mountain goat"]) == ["mountain goat"]
+    unsure = _decide(*claims, hanging, alone=alone, accept=0.8)
+    assert unsure["goat"].why == "not sure enough"
+    assert unsure["mountain goat"].why == "its best parent is new and unsettled"
 
 
 def test_a_child_of_a_concept_under_review_waits_too() -> None:
@@ -69,6 +84,13 @@ def test_duplicates_are_held_back_unless_names_repeat_by_design() -> None:
     twin = _suggestions("Bird", ("animal", 0.99), already=(("bird", "bird", "same name"),))
     assert _decide(twin)["Bird"].why == "already there as 'bird' (same name)"
     assert _parents(_decide(twin, hold=False)["Bird"]) == ["animal"]
+
+
+def test_the_second_of_two_in_the_list_is_left_to_a_person() -> None:
+    same = [_suggestions(id, ("bird", 0.9)) for id in ("wren", "Wrens", "owl")]
+    placed = _decide(*same)
+    assert [placed[id].attached for id in ("wren", "Wrens", "owl")] == [True, False, True]
+    assert placed["Wrens"].why == "'wren' stands before it in the list"
 
 
 def test_growing_keeps_the_seed_and_moves_children_only_when_asked(tmp_path: Path) -> None:

@@ -42,9 +42,8 @@ class NameIndex:
                 self._synonym[fold(synonym)].append(position)
         self._folded.pop("", None)  # names of punctuation alone say nothing
         self._synonym.pop("", None)
-        shared = sum(len(rows) for rows in self._exact.values() if len(rows) > 1)
-        self.names_repeat = shared > 0.02 * max(1, len(taxonomy))
-        """Do names repeat by design, as word senses do? Then a shared name alone is no sign of a duplicate."""
+        self.names_repeat = sum(len(rows) > 1 for rows in self._exact.values()) > 0.02 * len(self._exact)
+        """Do many names repeat, as word senses do? Then a shared name alone is no sign of a duplicate."""
 
     def find(self, concept: Concept) -> tuple[Match, ...]:
         """Existing concepts the new one may be, surest first, each once."""

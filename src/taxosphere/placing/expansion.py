@@ -8,13 +8,14 @@ made from the surest down; one that would close a circle passes to the next cand
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import PurePath
 from typing import Any
 
 from taxosphere import atomic
+from taxosphere.placing.duplicates import fold
 from taxosphere.placing.suggestions import Suggestion, Suggestions
 from taxosphere.taxonomy import Concept, Taxonomy
 from taxosphere.taxonomy.formats.image_folder import readable
@@ -76,22 +77,44 @@ class Expansion:
         return tuple(p for p in self.placements if not p.attached)
 
 
+def held_back(suggestions: Sequence[Suggestions]) -> dict[int, str]:
+    """Why some of the list are not placed at all: they are there already, or stand in the list twice."""
+    first: dict[str, str] = {}
+    found = {}
+    for i, given in enumerate(suggestions):
+        key = fold(given.query.name)
+        if given.already:
+            _, name, how = given.already[0]
+            found[i] = f"already there as '{name}' ({how})"
+        elif key in first:
+            found[i] = f"'{first[key]}' stands before it in the list"
+        elif key:
+            first[key] = given.query.name
+    return found
+
+
 def decide(
-    suggestions: Sequence[Suggestions], *, accept: float, hold_duplicates: bool, ids: set[str]
+    suggestions: Sequence[Suggestions],
+    alone: Sequence[Suggestions],
+    *,
+    accept: float,
+    ids: set[str],
+    held: Mapping[int, str],
 ) -> list[Placement]:
-    """Attach from the surest down; ``ids`` are the concepts that exist already.
+    """Attach from the surest down; ``ids`` are the concepts that exist already, ``held`` those to leave to a person.
 
     A candidate counts when it exists, or is a new concept that has been attached, and attaching below it closes no
-    circle. A concept whose best parent is new and still unsettled waits; when everything waits, the surest that has a
-    settled candidate takes that one.
+    circle. A concept whose best parent is new and still unsettled waits. Where new concepts wait for each other, the
+    one that is least sure of it goes where it would go ``alone``.
     """
     settled = set(ids)
     above: dict[str, tuple[str, ...]] = {}
-    placed: dict[int, Placement] = {}
-    waiting = sorted(range(len(suggestions)), key=lambda i: (-_surest(suggestions[i]), i))
+    placed = {i: Placement(suggestions[i].query, suggestions[i], why=why) for i, why in held.items()}
+    waiting = sorted(set(range(len(suggestions))) - set(held), key=lambda i: (-_surest(suggestions[i]), i))
+    number = {given.query.id: i for i, given in enumerate(suggestions)}
 
-    def settle(i: int, patient: bool) -> bool:
-        placement = _place(suggestions[i], accept, hold_duplicates, settled, above, patient)
+    def settle(i: int, given: Suggestions, *, patient: bool) -> bool:
+        placement = _place(given, accept, settled, above, patient)
         if placement is None:
             return False
         placed[i] = placement
@@ -101,15 +124,18 @@ def decide(
         return True
 
     while waiting:
-        still = [i for i in waiting if not settle(i, patient=True)]
+        still = [i for i in waiting if not settle(i, suggestions[i], patient=True)]
         if len(still) == len(waiting):
-            forced = next((i for i in still if settle(i, patient=False)), None)
-            if forced is None:
-                break
-            still.remove(forced)
+            wanted = {i: _sure(suggestions[i], accept, above)[0] for i in still}
+            stuck = next((i for i in still if number[wanted[i].id] in placed), None)  # below one for review
+            if stuck is None:
+                stuck = min(_circle({i: number[s.id] for i, s in wanted.items()}), key=lambda i: wanted[i].probability)
+                settle(stuck, alone[stuck], patient=False)
+            elif not settle(stuck, suggestions[stuck], patient=False):
+                given = suggestions[stuck]
+                placed[stuck] = Placement(given.query, given, why="its best parent is new and unsettled")
+            still.remove(stuck)
         waiting = still
-    for i in waiting:
-        placed[i] = Placement(suggestions[i].query, suggestions[i], why="its best parent is new and unsettled")
     return [placed[i] for i in range(len(suggestions))]
 
 
@@ -117,24 +143,29 @@ def _surest(suggestions: Suggestions) -> float:
     return suggestions[0].probability if suggestions else 0.0
 
 
+def _circle(next_of: Mapping[int, int]) -> list[int]:
+    """Those that lead to each other, when each leads to another."""
+    path = [next(iter(next_of))]
+    while next_of[path[-1]] not in path:
+        path.append(next_of[path[-1]])
+    return path[path.index(next_of[path[-1]]) :]
+
+
+def _sure(suggestions: Suggestions, accept: float, above: Mapping[str, tuple[str, ...]]) -> list[Suggestion]:
+    """Candidates that are sure enough and close no circle; what exists never hangs below what is new here."""
+    own = suggestions.query.id
+    return [s for s in suggestions if s.probability >= accept and not _below(s.id, own, lambda at: above.get(at, ()))]
+
+
 def _place(
     suggestions: Suggestions,
     accept: float,
-    hold_duplicates: bool,
     settled: set[str],
-    above: dict[str, tuple[str, ...]],
+    above: Mapping[str, tuple[str, ...]],
     patient: bool,
 ) -> Placement | None:
     """What to do with one concept now; None while it has to wait for another new one."""
-    concept = suggestions.query
-    if suggestions.already and hold_duplicates:
-        _, name, how = suggestions.already[0]
-        return Placement(concept, suggestions, why=f"already there as '{name}' ({how})")
-
-    def closes_no_circle(parent: Suggestion) -> bool:
-        return not _below(parent.id, concept.id, lambda at: above.get(at, ()))  # what exists never hangs below new ones
-
-    sure = [s for s in suggestions if s.probability >= accept and closes_no_circle(s)]
+    concept, sure = suggestions.query, _sure(suggestions, accept, above)
     if not sure:
         likely_new = suggestions.none_probability > _surest(suggestions)
         why = "perhaps a new top-level concept" if likely_new else "not sure enough"
@@ -142,7 +173,8 @@ def _place(
     usable = sure if patient else [s for s in sure if s.id in settled]
     if not usable or usable[0].id not in settled:
         return None
-    joint = tuple(s for s in suggestions.parents if s.id in settled and closes_no_circle(s))
+    possible = {s.id for s in _sure(suggestions, 0.0, above)} & settled
+    joint = tuple(s for s in suggestions.parents if s.id in possible)
     return Placement(concept, suggestions, parents=joint if usable[0] in joint else (usable[0],))
 
 

@@ -181,7 +181,7 @@ def parent_cutoff(
     if len(golds) == 0 or golds.max(initial=1) <= 1:
         return 1.0
     best, chosen = -1.0, 1.0
-    for share in np.linspace(1.0, 0.05, 39):
+    for share in np.geomspace(1.0, 1e-6, 61):  # two sure parents may differ by orders of magnitude
         taken = probabilities >= share * probabilities[:, :1]
         hits = (taken & labels).sum(1)
         f1 = float((2 * hits / (taken.sum(1) + golds)).mean())
