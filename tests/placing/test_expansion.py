@@ -97,7 +97,9 @@ def test_growing_keeps_the_seed_and_moves_children_only_when_asked(tmp_path: Pat
     seed = Taxonomy.from_edges([("animal", "bird"), ("animal", "harpy eagle"), ("bird", "wren")])
     eagle = _suggestions("eagle", ("animal", 0.9))
     placed = Placement(eagle.query, eagle, eagle.parents, takes=(("harpy eagle", 0.8), ("bird", 0.1)))
-    unsure = Placement(Concept("rock", "rock", 'a "hard"\tthing'), _suggestions("rock", ("animal", 0.2)), why="x")
+    unsure = Placement(
+        Concept("rock", "rock", 'a "hard"\tthing', ("stone", "boulder")), _suggestions("rock", ("animal", 0.2)), why="x"
+    )
 
     kept = grow(seed, [placed, unsure], insert=None)
     assert set(kept.taxonomy.edges()) == {*seed.edges(), ("animal", "eagle")}
@@ -111,9 +113,10 @@ def test_growing_keeps_the_seed_and_moves_children_only_when_asked(tmp_path: Pat
 
     write_review(moved, tmp_path / "review.tsv")
     rows = (tmp_path / "review.tsv").read_text(encoding="utf-8").splitlines()
-    assert rows[0].split("\t")[:6] == ["id", "name", "description", "why", "none_probability", "parent_1"]
+    columns = ["id", "name", "description", "synonyms", "image", "why", "none_probability", "parent_1"]
+    assert rows[0].split("\t")[:8] == columns
     assert len(rows) == 2
-    assert rows[1].startswith('rock\trock\t"a ""hard""\tthing"\tx\t0.0000\tanimal\tanimal\t0.2000')
+    assert rows[1].startswith('rock\trock\t"a ""hard""\tthing"\tstone|boulder\t\tx\t0.0000\tanimal\tanimal\t0.2000')
 
 
 def test_a_child_is_not_moved_below_what_hangs_below_it() -> None:

@@ -51,8 +51,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _fail(error, 1)
     except (KeyboardInterrupt, typer.Abort):
         return 130
-    except BrokenPipeError:  # the reader of our output has left, as `head` does
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    except (BrokenPipeError, SystemExit) as error:  # what click makes of a broken pipe
+        if not isinstance(error, BrokenPipeError) and not isinstance(error.__context__, BrokenPipeError):
+            raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # the reader of our output has left, as `head` does
         return 141
     except OSError as error:
         return _fail(error, 1)

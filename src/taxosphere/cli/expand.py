@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
 from taxosphere.cli import output
 from taxosphere.cli.progress import steps
+from taxosphere.errors import InputError
+
+if TYPE_CHECKING:
+    from taxosphere.placing.expansion import Expansion
 
 
 def expand(
@@ -38,11 +43,16 @@ def expand(
     from taxosphere.placing.expansion import write_review
     from taxosphere.placing.sight import title
     from taxosphere.polaris import Polaris
+    from taxosphere.taxonomy import formats
 
+    targets = [out] if review is None else [out, review]
+    _refuse(targets, model, new)
     fitted = Polaris.load(model)
     concepts = usable(fitted, read_concepts(new, fitted.taxonomy), skip=skip_broken)
     with steps() as report:
         expansion = fitted.expand(concepts, accept=accept, insert=insert, progress=report)
+    for line in formats.losses(expansion.taxonomy, out):
+        output.warn(f"{out}: {line}")
     expansion.taxonomy.write(out)
     if review is not None:
         write_review(expansion, review)
@@ -53,8 +63,38 @@ def expand(
             (title(p.concept), ", ".join(s.name for s in p.parents), p.state, p.surest) for p in expansion.placements
         ]
         output.table(("new concept", "attached to", "state", "probability"), rows)
-    proposals = sum(len(p.takes) for p in expansion.attached) - len(expansion.moved)
+        _show_insertions(expansion)
     output.say(f"attached {len(expansion.attached):,} of {len(concepts):,}, {len(expansion.review):,} for review")
-    if expansion.moved or proposals:
-        output.say(f"moved {len(expansion.moved):,} existing concepts below new ones, {proposals:,} more were proposed")
-    output.say(f"wrote {out}" + (f" and {review}" if review is not None else ""))
+    output.say(f"wrote {' and '.join(map(str, targets))}")
+
+
+def _refuse(targets: list[Path], model: Path, new: Path) -> None:
+    """Faults of the places to write to, before the work rather than after it."""
+    places = [target.absolute() for target in targets]
+    for target, place in zip(targets, places, strict=True):
+        if places.count(place) > 1:
+            raise InputError("is to hold both the taxonomy and the review table; name two files", target)
+        if place == new.absolute():
+            raise InputError("is the list of new concepts; write to another file", target)
+        if model.absolute() in (place, *place.parents):
+            raise InputError("belongs to the model; write to another place", target)
+        if not place.parent.is_dir():
+            raise InputError(f"there is no folder {target.parent}", target)
+
+
+def _show_insertions(expansion: Expansion) -> None:
+    from taxosphere.placing.sight import title
+
+    moved = {(child, new) for child, _, new in expansion.moved}
+    rows = [
+        (
+            expansion.taxonomy.concept(expansion.taxonomy.position(child)).name,
+            title(p.concept),
+            "moved" if (child, p.concept.id) in moved else "proposed",
+            probability,
+        )
+        for p in expansion.attached
+        for child, probability in p.takes
+    ]
+    if rows:
+        output.table(("existing concept", "may belong below", "state", "probability"), rows)

@@ -33,6 +33,8 @@ def suggest(
 
     if bool(name.strip() or image) == (file is not None):
         raise InputError("name one new concept or show it with --image, or give a list with --file")
+    if file is not None and description:
+        raise InputError("--description is for one new concept; a list has a column for it", file)
     fitted = Polaris.load(model)
     if image and fitted.sight is None:
         raise InputError("this model was fitted on a taxonomy without pictures, so it cannot look at any", model)

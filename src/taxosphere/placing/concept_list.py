@@ -53,12 +53,21 @@ def with_ids(
 
     found = []
     for number, concept in concepts:
+        _refuse_half_characters(concept, source, number or None)
         id = concept.id or new_id(taxonomy.ids, taken, concept.name or "picture")
         if id in taxonomy or id in new:
             raise InputError(f"the id '{id}' is taken; choose another or leave it empty", source, number or None)
         new.add(id)
         found.append(Concept(id, concept.name, concept.description, concept.synonyms, concept.images))
     return found
+
+
+def _refuse_half_characters(concept: Concept, source: Path | None, number: int | None) -> None:
+    for text in (concept.id, concept.name, concept.description, *concept.synonyms):
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            raise InputError(f"half a character in {text!a}, which is no UTF-8 text", source, number) from None
 
 
 def _concepts(source: Path, rows: _Rows) -> Iterator[tuple[int, Concept]]:

@@ -224,7 +224,7 @@ def named(concept: Concept) -> Concept:
 
 def write_review(expansion: Expansion, path: str | PathLike[str]) -> None:
     """What a person must decide, one concept a row, with its best candidates; opens in any spreadsheet."""
-    header = ["id", "name", "description", "why", "none_probability"]
+    header = ["id", "name", "description", "synonyms", "image", "why", "none_probability"]
     for rank in range(1, _CANDIDATES + 1):
         header += [f"parent_{rank}", f"parent_{rank}_name", f"parent_{rank}_probability"]
     with atomic.file(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as handle:
@@ -232,7 +232,8 @@ def write_review(expansion: Expansion, path: str | PathLike[str]) -> None:
         writer.writerow(header)
         for placement in expansion.review:
             concept, found = placement.concept, placement.suggestions
-            row = [concept.id, concept.name, concept.description, placement.why, f"{found.none_probability:.4f}"]
+            row = [concept.id, concept.name, concept.description, "|".join(concept.synonyms), "|".join(concept.images)]
+            row += [placement.why, f"{found.none_probability:.4f}"]
             for suggestion in found[:_CANDIDATES]:
                 row += [suggestion.id, suggestion.name, f"{suggestion.probability:.4f}"]
             writer.writerow(row)
