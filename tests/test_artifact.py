@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -29,6 +30,9 @@ def test_what_is_saved_is_loaded(saved: Path, animals: Taxonomy) -> None:
 def test_the_hash_tells_seeds_apart(animals: Taxonomy) -> None:
     other = animals.add([], [("mammal", "duck")])
     assert artifact.seed_hash(other) != artifact.seed_hash(animals)
+    first, *rest = animals.concepts()
+    named = Taxonomy.from_concepts([replace(first, synonyms=("beast",)), *rest], animals.edges())
+    assert artifact.seed_hash(named) != artifact.seed_hash(animals)
 
 
 @pytest.mark.parametrize("name", ["head.safetensors", "seed/nodes.tsv", "seed/edges.tsv"])

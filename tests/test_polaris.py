@@ -12,8 +12,9 @@ import pytest
 from meadow import meadow
 
 from gram_encoder import GramEncoder
-from taxosphere import Concept, Polaris, PolarisConfig, Taxonomy, artifact
+from taxosphere import Concept, Polaris, PolarisConfig, Taxonomy, artifact, polaris
 from taxosphere.cli import main
+from taxosphere.encoders.precomputed import PrecomputedEncoder
 from taxosphere.errors import InputError, TaxosphereError
 
 QUICK = PolarisConfig().with_overrides(
@@ -55,6 +56,39 @@ def test_saved_and_loaded_models_score_alike(model: Polaris, tmp_path: Path) -> 
     assert np.array_equal(loaded.score(queries), model.score(queries))
     ours, theirs = (list(m.suggest_many(queries)) for m in (model, loaded))
     assert [s.as_dict() for s in ours] == [s.as_dict() for s in theirs]
+
+
+def test_a_model_is_not_read_with_another_encoder(model: Polaris, tmp_path: Path) -> None:
+    model.save(tmp_path / "model")
+    with pytest.raises(InputError, match=r"was fitted with the encoder .*'grams'.*; give it"):
+        Polaris.load(tmp_path / "model")
+    with pytest.raises(InputError, match=f"with {GramEncoder.dim} dimensions, the encoder has 2"):
+        Polaris.load(tmp_path / "model", encoder=PrecomputedEncoder(["a"], np.ones((1, 2))))
+
+
+def test_every_fit_chooses_its_own_settings_and_says_which(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(polaris, "auto", lambda seed: QUICK.with_overrides([f"training.batch={len(seed)}"]))
+    small, large = meadow(), meadow().add([Concept("new", "new")], [])
+    free = Polaris().fit(small, encoder=GramEncoder(), random_state=3)
+    assert free.config is not None
+    assert (free.config.seed, free.config.training.batch) == (3, len(small))
+    free.fit(large, encoder=GramEncoder())
+    assert (free.config.seed, free.config.training.batch) == (0, len(large))
+
+
+def test_wrong_kinds_of_questions_are_refused(model: Polaris) -> None:
+    with pytest.raises(TypeError, match="a list of new concepts"):
+        model.expand("oil")
+    with pytest.raises(TypeError, match="brings its own description"):
+        model.suggest(("oil", "fat"), "more")
+    with pytest.raises(ValueError, match="from 0 to 1"):
+        model.expand(["oil"], accept=80)
+    with pytest.raises(ValueError, match="k is -1"):
+        model.suggest("oil", k=-1)
+    with pytest.raises(InputError, match="has no name"):
+        model.suggest("  ")
+    with pytest.raises(InputError, match=r"circle|cycle"):
+        model.adopt(Taxonomy.from_edges([("a", "b"), ("b", "a")]))
 
 
 @pytest.mark.parametrize(

@@ -61,6 +61,8 @@ def seed_hash(taxonomy: Taxonomy) -> str:
     digest = hashlib.sha256()
     for column in (taxonomy.ids, taxonomy.names, taxonomy.descriptions):
         digest.update(json.dumps(column, ensure_ascii=False).encode("utf-8", "surrogatepass"))
+    if any(taxonomy.synonyms):
+        digest.update(json.dumps(taxonomy.synonyms, ensure_ascii=False).encode("utf-8", "surrogatepass"))
     digest.update(np.ascontiguousarray(taxonomy.edge_array, "<i4").tobytes())
     return digest.hexdigest()
 

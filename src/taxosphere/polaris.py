@@ -49,11 +49,12 @@ _PROPOSE = 0.5  # children that more probably than not belong below a new concep
 class Polaris:
     """Concepts as directions on a sphere, their level as an orbit, and a ranker that learned to combine them.
 
-    ``Polaris(config)`` only stores the settings; without any, `fit` chooses them by the size of the taxonomy.
+    ``Polaris(config)`` only stores the settings; without any, `fit` chooses them by the size of the taxonomy. After a
+    fit, ``config`` says what it was fitted with.
     """
 
     def __init__(self, config: PolarisConfig | None = None) -> None:
-        self.config = config
+        self.config = self._wanted = config
         self._fitted: Fitted | None = None
 
     # -- learning -----------------------------------------------------------------------------------------------------
@@ -74,7 +75,7 @@ class Polaris:
         ``checkpoints`` is a folder to go on from after a kill, when ``resume`` says so; ``start`` is an earlier model
         whose sphere to begin from.
         """
-        config = self.config or auto(taxonomy)
+        config = self._wanted or auto(taxonomy)
         state = config.seed if random_state is None else random_state
         taxonomy.refuse_cycles()
         report = progress or _silent
@@ -104,7 +105,7 @@ class Polaris:
         if image_encoder:
             report(0, 1, f"looking at pictures of {sum(map(bool, taxonomy.images)):,} concepts")
             sight = Sight.fit(taxonomy, image_encoder, fitted.plain_vectors, config, state)
-        self.config = config
+        self.config = config.model_copy(update={"seed": state})
         self._fitted = replace(fitted, insertion=Insertion.fit(taxonomy, fitted.plain_vectors, state), sight=sight)
         return self
 
@@ -146,13 +147,17 @@ class Polaris:
     ) -> Suggestions:
         """Ranked parents of one new concept: a name, a (name, description) pair or a `Concept`; pictures of it too, or
         pictures alone."""
-        if isinstance(concept, str) and (description or images):
+        if description or images:
+            if not isinstance(concept, str):
+                raise TypeError("a pair or a Concept brings its own description and pictures")
             files = [images] if isinstance(images, str) else images
             concept = Concept("", concept, description, images=tuple(map(str, files)))
         return next(self.suggest_many([concept], k=k))
 
     def suggest_many(self, concepts: Sequence[New], *, k: int = 10) -> Iterator[Suggestions]:
         """Ranked parents of many, computed block by block as they are asked for."""
+        if k < 1:
+            raise ValueError(f"k is {k}: at least one parent is suggested")
         queries = as_concepts(concepts, self.taxonomy)
         for start in range(0, len(queries), _BLOCK):
             yield from self._suggest(self._state.context, queries[start : start + _BLOCK], k=k)
@@ -170,6 +175,8 @@ class Polaris:
         With ``insert``, existing children that belong below a new concept at least that surely are moved there. The
         model itself stays as it is; `adopt` the grown taxonomy to go on from there.
         """
+        if not 0 <= accept <= 1 or not 0 <= (insert or 0) <= 1:
+            raise ValueError(f"accept ({accept}) and insert ({insert}) are probabilities: from 0 to 1")
         report = progress or _silent
         fitted = self._state
         queries = as_concepts(concepts, self.taxonomy)
@@ -192,6 +199,7 @@ class Polaris:
 
     def adopt(self, taxonomy: Taxonomy) -> Self:
         """Refer to a changed taxonomy from now on, with what was learned before: nothing is trained again."""
+        taxonomy.refuse_cycles()
         fitted = self._state
         views = encode_views(fitted.encoder, list(taxonomy.concepts()))
         moved = assemble(
@@ -249,6 +257,7 @@ class Polaris:
         manifest = {
             **sight,
             "config": self.config.model_dump(mode="json"),
+            "encoder": text.description(fitted.plain),
             "ranker": notes,
             "history": [asdict(epoch) for epoch in fitted.history],
             "metrics": {"held_out_hit@1": _share(fitted.ranker.held_out.labels[:, 0])},
@@ -257,7 +266,8 @@ class Polaris:
 
     @classmethod
     def load(cls, path: str | PathLike[str], *, encoder: TextEncoder | None = None) -> Self:
-        """Read a model folder; scores are those of the model that was saved."""
+        """Read a model folder; scores are those of the model that was saved. One that was fitted with an ``encoder`` of
+        the caller's needs it again."""
         stored = artifact.load(path, "polaris")
         insertion, pictures = stored.tensors.get("insertion"), stored.tensors.get("pictures")
         with artifact.same_layout(path):
@@ -268,7 +278,13 @@ class Polaris:
             ranker = Ranker.from_arrays(stored.tensors["ranker"], stored.manifest["ranker"])
             inserting = None if insertion is None else Insertion(Logistic(**insertion))
             history = tuple(Epoch(**entry) for entry in stored.manifest["history"])
-        encoder = encoder or load_encoder(config)
+        known = stored.manifest.get("encoder")
+        if encoder is None:
+            encoder = load_encoder(config)
+            if known is not None and text.description(encoder) != known:
+                raise InputError(f"was fitted with the encoder {known}; give it to Polaris.load as 'encoder'", path)
+        if encoder.dim != views.full.shape[1]:
+            raise InputError(f"was fitted with {views.full.shape[1]} dimensions, the encoder has {encoder.dim}", path)
         if "encoder" in stored.tensors:
             encoder = text.trainable(encoder).with_weights(stored.tensors["encoder"])
         model = cls(config)
@@ -339,12 +355,15 @@ def load_encoder(config: PolarisConfig) -> TextEncoder:
 
 def as_concepts(concepts: Sequence[New], taxonomy: Taxonomy) -> list[Concept]:
     """Names and (name, description) pairs as concepts, each with an id of its own."""
+    if isinstance(concepts, str | Concept):
+        raise TypeError("a list of new concepts is expected, not one alone")
     made = []
     for given in concepts:
         if isinstance(given, str):
-            given = Concept("", given)
+            given = Concept("", given.strip())
         elif isinstance(given, tuple):
-            given = Concept("", *given)
+            name, description = given
+            given = Concept("", name.strip(), description)
         made.append((0, given))
     return with_ids(made, taxonomy)
 

@@ -116,6 +116,8 @@ def test_a_cycle_is_refused_with_one_line(pantry: Path, capsys: pytest.CaptureFi
         (["--set", "epochs"], "must look like"),
         (["--split", "leaves", "--queries", "all"], "nothing to add"),
         (["--runs", "0"], "'--runs'"),
+        (["--seed", "-1"], "'--seed'"),
+        (["--method", "polaris", "--set", "encoder.name=other"], "'encoder.name' is no setting of a method"),
     ],
 )
 def test_bad_input_ends_in_one_line(

@@ -26,6 +26,8 @@ def test_a_record_is_json_and_says_what_ran(line: records.Record) -> None:
     assert len(again["seed_hash"]) == 64
     assert {"taxosphere", "numpy"} <= set(again["versions"])
     assert again["repairs"] == ["a → b: dropped"]
+    assert again["config"]["encoder"]["name"] == "letters"
+    assert again["config"]["seed"] == 3
 
 
 def test_lines_survive_a_kill_in_the_middle_of_the_last(tmp_path: Path, line: records.Record) -> None:

@@ -42,6 +42,9 @@ class Configured:
         self._preset = str(wanted.pop("preset", self.preset))
         if self._preset not in PRESETS:
             raise InputError(f"there is no preset '{self._preset}'; known: {', '.join(PRESETS)}")
+        given = next((key for key in wanted if key == "seed" or key.startswith("encoder.")), None)
+        if given is not None:
+            raise InputError(f"'{given}' is no setting of a method: encoder and random state are given to all alike")
         self._changes = [*self.changes, *(f"{key}={value}" for key, value in wanted.items())]
         PolarisConfig().with_overrides(self._changes)  # a misspelt setting is better refused before any work
         self.config: PolarisConfig | None = None

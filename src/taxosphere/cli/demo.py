@@ -21,7 +21,8 @@ HIDDEN = 60
 SHOWN = 15
 PICTURES = 4
 # A ranker trained on fewer hidden leaves: a demonstration should not keep anybody waiting.
-QUICK = ("ranking.folds=3", "ranking.examples=600", "ranking.nets=2", "ranking.epochs=20")
+# The prior was learned on EDAM among others, and would have seen what is hidden here.
+QUICK = ("ranking.folds=3", "ranking.examples=600", "ranking.nets=2", "ranking.epochs=20", "ranking.prior=false")
 
 
 def demo(

@@ -31,6 +31,12 @@ class TextEncoder(Protocol):
         """One unit row per text."""
 
 
+def description(encoder: TextEncoder) -> dict[str, object]:
+    """What tells one encoder from another, whatever machine it is on."""
+    inner = getattr(encoder, "inner", encoder)
+    return {key: getattr(inner, key) for key in ("name", "dim", "max_tokens", "prefix") if hasattr(inner, key)}
+
+
 class CachedEncoder:
     """A transformer encoder that asks the disk first and loads its weights only for texts never seen."""
 

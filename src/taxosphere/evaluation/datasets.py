@@ -48,6 +48,7 @@ def find(name: str, data: str | os.PathLike[str] | None = None) -> Dataset:
     path = Path(name)
     if path.exists():
         return Dataset(path.resolve().name, path)
-    known = sorted(item.name for folder in folders(data) for item in folder.iterdir() if (item / "nodes.tsv").is_file())
+    every = (item for folder in folders(data) for item in folder.iterdir())
+    known = sorted({item.name for item in every if (item / "nodes.tsv").is_file()})
     listed = f"known names: {', '.join(known)}" if known else f"set {VARIABLE} or --data to the folder of benchmarks"
     raise InputError(f"there is no taxonomy '{name}'; {listed}")

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taxosphere import artifact, methods
+from taxosphere.encoders import text
 from taxosphere.errors import InputError
 from taxosphere.evaluation import metrics
 from taxosphere.evaluation.metrics import Outcome
@@ -179,19 +180,17 @@ def run(method: Method, part: Split, encoder: TextEncoder, random_state: int) ->
         fitted - start,
         spent / max(1, len(part.queries)),
         artifact.seed_hash(part.seed),
-        configuration(method),
+        configuration(method, encoder, random_state),
         getattr(method, "history", {}),
     )
 
 
-def configuration(method: Method) -> dict[str, Any]:
-    """The settings a method ran with, where it keeps them as a pydantic model."""
-    for name in ("config", "settings"):
-        dump = getattr(getattr(method, name, None), "model_dump", None)
-        if dump is not None:
-            settings: dict[str, Any] = dump(mode="json")
-            return settings
-    return {}
+def configuration(method: Method, encoder: TextEncoder, random_state: int) -> dict[str, Any]:
+    """What a method ran with: its settings, where it keeps them as a pydantic model, and what it was given."""
+    dumps = (getattr(getattr(method, name, None), "model_dump", None) for name in ("config", "settings"))
+    dump = next(filter(None, dumps), None)
+    own: dict[str, Any] = {} if dump is None else dump(mode="json")
+    return own | {"encoder": text.description(encoder), "seed": random_state}
 
 
 def evaluate(

@@ -81,7 +81,7 @@ def auto(seed: Taxonomy) -> PolarisConfig:
     """Our own settings, by the number of edges.
 
     Small seeds take small batches and many epochs, large seeds large batches and few: the number of optimiser steps
-    stays between some hundreds and some thousands.
+    stays between some dozens and some thousands.
     """
     edges = len(seed.edge_array)
     if edges < 1000:
