@@ -8,6 +8,7 @@ entry's name is the method's name, its object a class (or function) that makes a
 from __future__ import annotations
 
 import importlib
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
@@ -120,6 +121,12 @@ def get(name: str) -> Factory:
 
 
 def create(name: str, settings: Mapping[str, Any] | None = None) -> Method:
-    """A fresh, unfitted method; ``settings`` are what the user changed."""
+    """A fresh, unfitted method for questions in words; ``settings`` are what the user changed."""
     factory = get(name)
-    return factory(settings) if settings else factory()
+    if name in TABLE and TABLE[name].kind == "image":
+        raise InputError(f"'{name}' compares pictures; use --split pictures")
+    if not settings:
+        return factory()
+    if not inspect.signature(factory).parameters:
+        raise InputError(f"'{name}' has no settings; leave '{next(iter(settings))}' out")
+    return factory(settings)

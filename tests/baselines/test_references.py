@@ -5,8 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from taxosphere import Concept, Taxonomy
+from taxosphere import Concept, Taxonomy, methods
 from taxosphere.baselines import references
+from taxosphere.errors import InputError
 
 
 class Table:
@@ -85,3 +86,15 @@ def test_sibling_vote_on_paper(monkeypatch: pytest.MonkeyPatch) -> None:
     assert by_name["tree"] - 2 == pytest.approx(1 / (1 + w), abs=1e-6)
     assert by_name["stone"] - 2 == pytest.approx(w / (1 + w), abs=1e-6)
     assert by_name["elm"] == pytest.approx(np.cos(np.deg2rad(50)), abs=1e-6)
+
+
+@pytest.mark.parametrize("name", methods.REFERENCES)
+def test_a_method_without_settings_names_the_one_it_refuses(name: str) -> None:
+    with pytest.raises(InputError, match=f"'{name}' has no settings; leave 'foo' out"):
+        methods.create(name, {"foo": "1"})
+
+
+@pytest.mark.parametrize("name", methods.names("image"))
+def test_image_methods_refuse_questions_in_words(name: str) -> None:
+    with pytest.raises(InputError, match=f"'{name}' compares pictures; use --split pictures"):
+        methods.create(name)

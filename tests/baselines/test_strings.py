@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from difflib import SequenceMatcher
 
 import numpy as np
@@ -69,3 +72,33 @@ def test_aligned_and_crossed_features_agree() -> None:
     left, right = np.array([0, 1, 2, 1]), np.array([1, 0, 2, 1])
     aligned = text_features(tuple(m[left] for m in rows), tuple(m[right] for m in rows))
     np.testing.assert_allclose(aligned, crossed[left, right], rtol=1e-6)
+
+
+FINGERPRINT = """
+import hashlib
+from taxosphere import Concept
+from taxosphere.baselines.strings import Definitions, all_text_features
+
+words = "root stem leaf petal seed bark twig thorn berry pollen sap bud".split()
+concepts = [Concept(str(i), w, f"{' '.join(words[i:])} grows by the {w} of {words[-i]}") for i, w in enumerate(words)]
+rows = Definitions(concepts).matrices(concepts)
+digest = hashlib.sha256(all_text_features(rows, rows).tobytes())
+for matrix in rows:
+    digest.update(matrix.indices.tobytes() + matrix.data.tobytes())
+print(digest.hexdigest())
+"""
+
+
+def test_features_have_the_same_bits_in_every_process() -> None:
+    """The order of a set of strings changes with PYTHONHASHSEED, which every process draws anew."""
+    found = {
+        subprocess.run(
+            [sys.executable, "-c", FINGERPRINT],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(found) == 1

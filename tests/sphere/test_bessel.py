@@ -1,10 +1,13 @@
 """Bessel functions against mpmath with 50 digits."""
 
+import math
+from collections.abc import Callable
 from functools import lru_cache
 
 import mpmath
 import pytest
 import torch
+from torch import Tensor
 
 from taxosphere.sphere import bessel
 
@@ -105,3 +108,21 @@ def test_orders_broadcast_against_arguments() -> None:
 def test_a_dimension_below_two_is_refused() -> None:
     with pytest.raises(ValueError, match="dimension at least 2"):
         bessel.ratio(1, torch.ones(1))
+
+
+@pytest.mark.parametrize("function", [bessel.log_iv, bessel.log_iv_reduced, bessel.ratio, bessel.complement])
+@pytest.mark.parametrize("order", [8, torch.tensor([8, 60])], ids=["number", "tensor"])
+def test_whole_numbers_are_computed_as_decimals(function: Callable[..., Tensor], order: int | Tensor) -> None:
+    whole = torch.tensor([3, 50])
+    got = function(order, whole)
+    assert got.dtype is torch.get_default_dtype()
+    torch.testing.assert_close(got, function(order, whole.float()), rtol=0, atol=0)
+
+
+def test_whole_numbers_agree_with_mpmath() -> None:
+    with mpmath.workdps(50):
+        ratio = float(mpmath.besseli(4, 3) / mpmath.besseli(3, 3))
+        logarithm = float(mpmath.log(mpmath.besseli(2, 3)))
+    assert bessel.ratio(8, torch.tensor([3])).item() == pytest.approx(ratio, rel=1e-6)
+    assert bessel.log_iv(2, torch.tensor([3])).item() == pytest.approx(logarithm, rel=1e-6)
+    assert bessel.log_scaled(2, torch.tensor([3])).item() == pytest.approx(logarithm - 2 * math.log(3) - 3, rel=1e-12)

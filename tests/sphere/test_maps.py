@@ -161,3 +161,28 @@ def test_lift_reaches_the_sphere_from_any_vector(dtype: torch.dtype) -> None:
     close(height, unit[:, :-1].norm(dim=-1).cos(), 2)
     assert (maps.lift(e, how="retraction")[:, -1] > 0).all()
     close(maps.lift(torch.zeros(6, dtype=dtype)), maps.pole(6, dtype=dtype))
+
+
+def test_whole_numbers_are_computed_as_decimals() -> None:
+    x, y, v = torch.tensor([[1, 0, 0], [0, 1, 0], [0, -2, 0]])
+    e = torch.tensor([1, 2, 0])
+    cases = [
+        (maps.project_tangent, (x, v)),
+        (maps.expmap, (x, v)),
+        (maps.logmap, (x, y)),
+        (maps.transport, (x, y, v)),
+        (maps.angle, (x, y)),
+        (maps.norm, (v,)),
+        (maps.to_angles, (y,)),
+        (maps.from_angles, (e,)),
+        (maps.lift, (e, "exp")),
+        (maps.lift, (e, "retraction")),
+    ]
+    for function, arguments in cases:
+        decimals = [a.float() if isinstance(a, Tensor) else a for a in arguments]
+        close(function(*arguments).float(), function(*decimals))
+
+
+def test_an_unknown_way_to_lift_is_refused() -> None:
+    with pytest.raises(ValueError, match="no way to lift 'exponential'; known: exp, retraction"):
+        maps.lift(torch.ones(3), how="exponential")

@@ -163,3 +163,18 @@ def test_a_step_on_the_transport_loss_moves_along_the_field() -> None:
     phi = svgd.field(z, z, kernel="vmf+score", variant="corrected")
     (gradient,) = torch.autograd.grad(svgd.transport_loss(z, phi), z)
     torch.testing.assert_close(gradient, -phi.detach() / len(z))
+
+
+def test_unknown_names_are_refused() -> None:
+    z = points(4, 3, 0)
+    with pytest.raises(ValueError, match=r"no kernel 'gauss'; known: vmf, vmf\+score, rbf, imq"):
+        svgd.field(z, z, kernel="gauss")
+    with pytest.raises(ValueError, match="no variant of the field 'foo'; known: paper, corrected"):
+        svgd.field(z, z, variant="foo")
+
+
+@every_kernel
+def test_whole_numbers_are_computed_as_decimals(kernel: svgd.Kernel) -> None:
+    z = torch.eye(3, dtype=torch.int64)
+    got, want = (svgd.field(a, a.flip(0), kernel=kernel) for a in (z, z.float()))
+    torch.testing.assert_close(got, want, rtol=0, atol=0)

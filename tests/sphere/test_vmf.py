@@ -141,3 +141,26 @@ def test_the_papers_forms_fail_where_the_method_says_so() -> None:
     high, higher = torch.tensor([1e5], dtype=torch.float64), torch.tensor([2e5], dtype=torch.float64)
     exact, paper = (vmf.kl(mu[:, :3], high, mu[:, :3], higher, variant=v) for v in ("exact", "paper"))
     torch.testing.assert_close(exact, paper, rtol=1e-3, atol=0)
+
+
+def test_whole_numbers_are_computed_as_decimals() -> None:
+    kappa, axes = torch.tensor([3, 50]), torch.eye(8, dtype=torch.int64)[:2]
+    wide, mu = kappa.float(), axes.float()
+    pairs = [
+        (vmf.log_normalizer(8, kappa), vmf.log_normalizer(8, wide)),
+        (vmf.entropy(8, kappa), vmf.entropy(8, wide)),
+        (vmf.kl(axes, kappa, axes.flip(0), kappa), vmf.kl(mu, wide, mu.flip(0), wide)),
+        (vmf.kl_matrix(axes, kappa, axes, kappa), vmf.kl_matrix(mu, wide, mu, wide)),
+    ]
+    for got, want in pairs:
+        torch.testing.assert_close(got, want, rtol=0, atol=0)
+    whole, exact = vmf.concentration_kl(8, kappa, kappa + 1), vmf.concentration_kl(8, kappa.double(), kappa + 1.0)
+    torch.testing.assert_close(whole, exact, rtol=1e-6, atol=0)
+    assert float(log_normalizer(8, 3)) == pytest.approx(vmf.log_normalizer(8, torch.tensor(3)).item(), rel=1e-6)
+
+
+def test_an_unknown_variant_is_refused() -> None:
+    mu, kappa = directions(2, 4, 0), torch.ones(2, dtype=torch.float64)
+    for function in (vmf.kl, vmf.kl_matrix):
+        with pytest.raises(ValueError, match="no variant of the divergence 'papre'; known: exact, paper"):
+            function(mu, kappa, mu, kappa, variant="papre")

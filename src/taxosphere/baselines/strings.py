@@ -79,7 +79,8 @@ class Definitions:
         counts = Counter(word for words in texts for word in words)
         for concept in concepts:
             counts.update(_words(concept.name) - counts.keys())
-        self._column = {word: i for i, word in enumerate(counts)}
+        # Sets of strings come in another order in every process, and sums over columns would differ in their last bits.
+        self._column = {word: i for i, word in enumerate(sorted(counts))}
         self._rarity = np.log((1 + len(texts)) / np.array([counts[word] for word in self._column], np.float32))
 
     def matrices(self, concepts: Sequence[Concept]) -> tuple[csr_array, csr_array, csr_array]:

@@ -1,4 +1,4 @@
-"""Settings by name: the paper's table, our own choice by size, and the paper to the letter."""
+"""Settings by name: the paper's table, our own choice by size, and the formulas and numbers the paper prints."""
 
 from __future__ import annotations
 

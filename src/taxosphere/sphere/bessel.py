@@ -1,7 +1,7 @@
 """Logarithm and ratio of modified Bessel functions of the first kind, accurate and differentiable.
 
-Everything is evaluated in float64 and returned in the dtype of the argument. With R = sqrt(ν² + x²) and t = ν/R,
-the uniform (Debye) expansion, DLMF 10.41.3, written for the logarithm, is
+Everything is evaluated in float64 and returned in the dtype of the argument, for whole numbers in torch's default.
+With R = sqrt(ν² + x²) and t = ν/R, the uniform (Debye) expansion, DLMF 10.41.3, written for the logarithm, is
 
     log I_ν(x) = R + ν log(x / (ν + R)) − ½ log(2πR) + Σ_k D_k(t) / ν^k.
 
@@ -19,6 +19,8 @@ import torch
 from torch import Tensor
 from torch.autograd import Function
 
+from taxosphere.sphere.arguments import floating
+
 # Smallest order the expansion is used at, and for each order from which on how many terms leave less than 1e-16.
 _SMALLEST_ORDER = 24
 _TERMS = ((400, 5), (100, 7), (56, 8), (36, 10), (0, 12))
@@ -29,6 +31,7 @@ Polynomial = dict[int, Fraction]
 
 def log_iv(order: float | Tensor, x: Tensor) -> Tensor:
     """log I_ν(x) for ν ≥ 0, x ≥ 0; differentiable in x, not in the order."""
+    x = floating(x)
     y = x.double()  # the two terms nearly cancel where I_ν crosses one
     power = torch.xlogy(torch.as_tensor(order, dtype=y.dtype, device=y.device), y)
     return (log_iv_reduced(order, y) + power).to(x.dtype)
@@ -55,6 +58,7 @@ def ratio_slope(dim: float | Tensor, kappa: Tensor) -> Tensor:
 
 
 def _each_order(kind: str, order: float | Tensor, x: Tensor) -> Tensor:
+    x = floating(x)
     if not isinstance(order, Tensor) or order.ndim == 0:
         return _apply(kind, float(order), x)
     points = x + torch.zeros_like(order, dtype=x.dtype)
@@ -214,7 +218,8 @@ def _log(order: float, x: Tensor) -> Tensor:
 
 
 def log_scaled(order: float, x: Tensor) -> Tensor:
-    """log(I_ν(x) x^−ν e^−x) of a float64 tensor, outside autograd: its differences keep their digits at large x."""
+    """log(I_ν(x) x^−ν e^−x) in float64, outside autograd: its differences keep their digits at large x."""
+    x = x.double()
     value = _descended_log(order, x)
     return value if order >= _SMALLEST_ORDER else torch.where(_near_zero(order, x), _log_series(order, x) - x, value)
 

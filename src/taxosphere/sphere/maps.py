@@ -5,10 +5,12 @@ undefined (the logarithm of the antipode, the gradient of an angle at 0 and π) 
 """
 
 import math
-from typing import Literal
+from typing import Literal, get_args
 
 import torch
 from torch import Tensor
+
+from taxosphere.sphere.arguments import floating, known
 
 Lift = Literal["exp", "retraction"]
 
@@ -23,12 +25,13 @@ def project_tangent(x: Tensor, v: Tensor) -> Tensor:
 
 def expmap(x: Tensor, v: Tensor) -> Tensor:
     """Where the geodesic from x with initial velocity v (tangent at x) arrives after unit time."""
-    cos, sinc = _cos_sinc(v.square().sum(-1, keepdim=True))
+    cos, sinc = _cos_sinc(floating(v).square().sum(-1, keepdim=True))
     return cos * x + sinc * v
 
 
 def logmap(x: Tensor, y: Tensor) -> Tensor:
     """The tangent vector at x whose exponential is y; zero when y = −x, where every direction would do."""
+    x, y = floating(x), floating(y)
     # y − x instead of y: the projection of two close points would otherwise lose its digits.
     u = project_tangent(x, y - x)
     square = u.square().sum(-1, keepdim=True)  # sin² of the angle
@@ -46,7 +49,7 @@ def transport(x: Tensor, y: Tensor, v: Tensor) -> Tensor:
     On tangent vectors this is the reflection along x + y, so lengths and inner products are kept exactly.
     Between antipodes the geodesic is not unique and v, already tangent there, is returned as it is.
     """
-    middle = x + y
+    middle = floating(x + y)
     square = middle.square().sum(-1, keepdim=True)
     floor = torch.finfo(square.dtype).eps ** 2
     return v - 2 * _dot(middle, v) / square.clamp_min(floor) * middle
@@ -95,6 +98,8 @@ def lift(e: Tensor, how: Lift = "exp") -> Tensor:
     The exponential wraps around the sphere when the tangent part is longer than π; the retraction
     (p + v)/‖p + v‖ reaches the open northern hemisphere only, whatever the length.
     """
+    known("way to lift", how, get_args(Lift))
+    e = floating(e)
     north = pole(e.shape[-1], dtype=e.dtype, device=e.device)
     v = project_tangent(north, e)
     if how == "exp":

@@ -5,11 +5,12 @@ with the score s(z) = (0, …, 0, z_d/(1−z_d²+ε)) + κ_align μ.
 """
 
 import math
-from typing import Literal
+from typing import Literal, get_args
 
 import torch
 from torch import Tensor
 
+from taxosphere.sphere.arguments import floating, known
 from taxosphere.sphere.maps import norm, project_tangent
 
 Kernel = Literal["vmf", "vmf+score", "rbf", "imq"]
@@ -48,6 +49,9 @@ def field(
        the equator, so minimising its norm pulls particles there, away from the poles it points to.
        `transport_loss` follows the field instead.
     """
+    known("kernel", kernel, get_args(Kernel))
+    known("variant of the field", variant, get_args(Variant))
+    z, mu = floating(z), floating(mu)
     cosine = z @ z.mT  # (n, n), symmetric
     k, along_i, along_j = _kernel(cosine, kernel, kappa_repel)
     # Whatever is parallel to z_i drops out of the projection below. Of the ambient gradient a z_i + b z_j that leaves

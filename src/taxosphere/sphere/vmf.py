@@ -4,13 +4,14 @@
 """
 
 import math
-from typing import Any, Literal, cast
+from typing import Any, Literal, cast, get_args
 
 import torch
 from torch import Tensor
 from torch.autograd import Function
 
 from taxosphere.sphere import bessel
+from taxosphere.sphere.arguments import floating, known
 
 Variant = Literal["exact", "paper"]
 
@@ -27,8 +28,8 @@ def log_normalizer(dim: int, kappa: Tensor) -> Tensor:
 def entropy(dim: int, kappa: Tensor) -> Tensor:
     """Differential entropy; log of the area of the sphere at κ = 0, and below any bound as κ grows."""
     log_area = math.log(2) + dim / 2 * math.log(math.pi) - math.lgamma(dim / 2)
-    wide = kappa.double()
-    return (log_area - concentration_kl(dim, wide, torch.zeros_like(wide))).to(kappa.dtype)
+    kappa = floating(kappa)
+    return (log_area - concentration_kl(dim, kappa, torch.zeros_like(kappa))).to(kappa.dtype)
 
 
 def kl(mu_a: Tensor, kappa_a: Tensor, mu_b: Tensor, kappa_b: Tensor, variant: Variant = "exact") -> Tensor:
@@ -53,11 +54,13 @@ def kl_matrix(mu_a: Tensor, kappa_a: Tensor, mu_b: Tensor, kappa_b: Tensor, vari
 
 
 def concentration_kl(dim: int, kappa_a: Tensor, kappa_b: Tensor) -> Tensor:
-    """KL between two vMF distributions with the same mean direction, on float64 tensors."""
-    return cast(Tensor, _ConcentrationKL.apply(dim, kappa_a, kappa_b))  # type: ignore[no-untyped-call]
+    """KL between two vMF distributions with the same mean direction, in float64."""
+    return cast(Tensor, _ConcentrationKL.apply(dim, kappa_a.double(), kappa_b.double()))  # type: ignore[no-untyped-call]
 
 
 def _kl(dim: int, kappa_a: Tensor, kappa_b: Tensor, gap: Tensor, variant: Variant) -> Tensor:
+    known("variant of the divergence", variant, get_args(Variant))
+    gap = floating(gap)
     a, b, wide = kappa_a.double(), kappa_b.double(), gap.double()
     if variant == "exact":
         value = concentration_kl(dim, a, b) + bessel.ratio(dim, a) * b * wide
