@@ -25,7 +25,7 @@ _DIVERGED = "training diverged; try a smaller learning_rate"
 
 def carve(taxonomy: Taxonomy, settings: Settings, random_state: int) -> Split | None:
     """Validation queries out of the seed's leaves; None where there are too few to learn anything from."""
-    leaves = np.flatnonzero((taxonomy.child_csr.counts == 0) & (taxonomy.parent_csr.counts > 0))
+    leaves = np.flatnonzero(taxonomy.hideable)
     count = min(_MOST_QUERIES, round(settings.validation * len(leaves)))
     if count < _FEWEST_QUERIES:
         return None

@@ -89,7 +89,7 @@ def hidden_edam(seed: int):  # type: ignore[no-untyped-def]
 
     with as_file(files("edam_ontology") / "EDAM.tsv") as path:
         taxonomy = Taxonomy.read(path)
-    asked = ((taxonomy.child_csr.counts == 0) & (taxonomy.parent_csr.counts > 0)).sum()
+    asked = taxonomy.hideable.sum()
     return taxonomy, leaves(taxonomy, fraction=HIDDEN / asked, seed=seed)
 
 

@@ -157,7 +157,7 @@ def hide_leaves(pictures: PictureSet, *, each: int | None = None, random_state: 
     """Ask with all pictures of a hidden leaf at once, or with up to ``each`` of them one by one."""
     taxonomy, gallery = pictures.taxonomy, pictures.gallery
     chance = np.random.default_rng(random_state)
-    leaves = np.flatnonzero(gallery.shown & (taxonomy.child_csr.counts == 0) & (taxonomy.parent_csr.counts > 0))
+    leaves = np.flatnonzero(gallery.shown & taxonomy.hideable)
     if len(leaves) < 2:
         raise InputError("fewer than two leaves with a parent have pictures, so none can be hidden")
     hidden = np.sort(chance.choice(leaves, max(1, round(TEST_SHARE * len(leaves))), replace=False))

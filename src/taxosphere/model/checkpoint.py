@@ -11,6 +11,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
@@ -21,6 +22,7 @@ from taxosphere.errors import InputError
 from taxosphere.model.riemannian import RiemannianAdam
 
 FORMAT = "1"
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -81,10 +83,10 @@ class Checkpoint:
             raise InputError(
                 "belongs to a training with other settings or data; start again without --resume", self.path
             )
-        state.load_weights(_under("weights.", tensors))
-        state.best = _under("best.", tensors)
+        state.load_weights(under("weights.", tensors))
+        state.best = under("best.", tensors)
         state.history = [Epoch(**entry) for entry in json.loads(notes["history"])]
-        state.optimiser.load_state(_under("optimiser.", tensors))
+        state.optimiser.load_state(under("optimiser.", tensors))
 
     def save(self, state: State, run: str, *, last: bool) -> None:
         now = time.monotonic()
@@ -109,5 +111,6 @@ def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
         raise InputError(f"not a readable checkpoint ({error}); remove it to start again", path) from None
 
 
-def _under(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+def under(prefix: str, tensors: Mapping[str, T]) -> dict[str, T]:
+    """Those whose names begin so, by the rest of their names."""
     return {key.removeprefix(prefix): value for key, value in tensors.items() if key.startswith(prefix)}

@@ -24,7 +24,7 @@ _FEWEST_LEAVES = 20  # below, a tenth of them says nothing about when to stop
 
 def carve(seed: Taxonomy, share: float, random_state: int) -> Split | None:
     """Hide a share of the seed's leaves as validation queries; None when the seed is too small to spare any."""
-    hideable = np.count_nonzero((seed.child_csr.counts == 0) & (seed.parent_csr.counts > 0))
+    hideable = np.count_nonzero(seed.hideable)
     if share == 0 or hideable < _FEWEST_LEAVES:
         return None
     return leaves(seed, share, random_state)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from taxosphere.encoders import collection, image
 from taxosphere.errors import InputError
+from taxosphere.model.checkpoint import under
 from taxosphere.model.directions import Directions, label_means, unit
 from taxosphere.placing import suggestions
 from taxosphere.placing.duplicates import Match
@@ -156,14 +157,11 @@ class Sight:
     def from_arrays(
         cls, arrays: Mapping[str, NDArray[Any]], notes: Mapping[str, Any], taxonomy: Taxonomy, texts: Floats
     ) -> Self:
-        def under(prefix: str) -> dict[str, NDArray[Any]]:
-            return {key.removeprefix(prefix): value for key, value in arrays.items() if key.startswith(prefix)}
-
         directions = Directions(notes["rooted"], arrays["centre"], arrays["even"])
         head = directions.around(arrays["text_centre"]) if notes["shared"] else None
         known = Pictured(taxonomy, directions, arrays["means"], arrays.get("texts", texts), head)
-        ranker = PictureRanker(Ranker.from_arrays(under("ranker."), notes["ranker"]))
-        recogniser = under("recogniser.")
+        ranker = PictureRanker(Ranker.from_arrays(under("ranker.", arrays), notes["ranker"]))
+        recogniser = under("recogniser.", arrays)
         return cls(notes["encoder"], known, ranker, Recogniser.from_arrays(recogniser) if recogniser else None)
 
 

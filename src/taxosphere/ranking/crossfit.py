@@ -161,7 +161,7 @@ def folds(
 ) -> Iterator[Fold]:
     settings = config.ranking
     rng = np.random.default_rng([random_state, 1])
-    leaves = rng.permutation(np.flatnonzero((seed.child_csr.counts == 0) & (seed.parent_csr.counts > 0)))
+    leaves = rng.permutation(np.flatnonzero(seed.hideable))
     leaves = leaves[: settings.examples]  # a leaf that is not asked stays: new concepts, too, meet a seed that is whole
     count = min(settings.folds, len(leaves))
     for number in range(count):

@@ -159,7 +159,7 @@ def examples(
     """Every fold of pictured leaves is asked of the taxonomy without them and their pictures."""
     rng = np.random.default_rng([random_state, 3])
     pictured = np.bincount(owner, minlength=len(seed)) > 0
-    leaves = rng.permutation(np.flatnonzero(pictured & (seed.child_csr.counts == 0) & (seed.parent_csr.counts > 0)))
+    leaves = rng.permutation(np.flatnonzero(pictured & seed.hideable))
     folds = min(settings.folds, len(leaves))
     parts: list[tuple[Shortlist, NDArray[np.bool_], Longs]] = []
     for number in range(folds if folds > 1 else 0):

@@ -18,6 +18,7 @@ from safetensors import safe_open
 from safetensors.numpy import save_file
 
 from taxosphere import atomic
+from taxosphere.model.checkpoint import under
 from taxosphere.ranking.logistic import Logistic
 from taxosphere.ranking.scorer import Net, Scorer
 
@@ -45,9 +46,8 @@ def load() -> Prior | None:
     with safe_open(str(FILE), framework="np") as stored:
         arrays = {key: stored.get_tensor(key) for key in stored.keys()}  # noqa: SIM118 - not a mapping
         notes = json.loads(stored.metadata()["notes"])
-    none = {key.removeprefix("none."): value for key, value in arrays.items() if key.startswith("none.")}
-    own = {key.removeprefix("scorer."): value for key, value in arrays.items() if key.startswith("scorer.")}
-    return Prior(tuple(notes["names"]), Scorer.from_arrays(own), notes["temperature"], Logistic(**none))
+    none, own = Logistic(**under("none.", arrays)), Scorer.from_arrays(under("scorer.", arrays))
+    return Prior(tuple(notes["names"]), own, notes["temperature"], none)
 
 
 def save(prior: Prior, path: str | PathLike[str]) -> None:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from taxosphere.errors import InputError
+from taxosphere.model.checkpoint import under
 from taxosphere.model.config import PolarisConfig, RankingConfig
 from taxosphere.model.network import SphereNetwork
 from taxosphere.orbit import gate
@@ -226,19 +227,16 @@ class Ranker:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], notes: Mapping[str, Any]) -> Ranker:
-        def under(prefix: str) -> dict[str, NDArray[Any]]:
-            return {key.removeprefix(prefix): value for key, value in arrays.items() if key.startswith(prefix)}
-
-        none = under("none.")
+        none = under("none.", arrays)
         return cls(
             tuple(notes["families"]),
             tuple(notes["columns"]),
-            Scorer.from_arrays(under("scorer.")),
+            Scorer.from_arrays(under("scorer.", arrays)),
             notes["temperature"],
             Logistic(**none) if none else None,
             notes["none_share"],
             notes["gamma"],
-            HeldOut(**under("held_out.")),
+            HeldOut(**under("held_out.", arrays)),
             notes["note"],
             Guess(notes["guess"]),
         )

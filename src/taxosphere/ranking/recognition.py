@@ -14,6 +14,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from taxosphere.model.checkpoint import under
 from taxosphere.model.directions import unit
 from taxosphere.model.towers import Towers, hold_out, strip
 from taxosphere.ranking import calibration
@@ -93,11 +94,10 @@ class Recogniser:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
-        def under(prefix: str) -> dict[str, NDArray[Any]]:
-            return {key.removeprefix(prefix): value for key, value in arrays.items() if key.startswith(prefix)}
-
         heat = float(arrays["temperature"][0])
-        return cls(Towers.from_arrays(under("towers.")), arrays["labels"], heat, Logistic(**under("known.")))
+        return cls(
+            Towers.from_arrays(under("towers.", arrays)), arrays["labels"], heat, Logistic(**under("known.", arrays))
+        )
 
 
 def _signals(scores: Floats) -> Floats:

@@ -204,6 +204,12 @@ class Taxonomy:
         return np.flatnonzero(self.child_csr.counts == 0)
 
     @cached_property
+    def hideable(self) -> NDArray[np.bool_]:
+        """Which concepts are leaves with a parent: hidden, they can be asked for."""
+        found: NDArray[np.bool_] = (self.child_csr.counts == 0) & (self.parent_csr.counts > 0)
+        return found
+
+    @cached_property
     def isolated(self) -> Longs:
         """Concepts that are root and leaf at once."""
         return np.flatnonzero((self.parent_csr.counts == 0) & (self.child_csr.counts == 0))

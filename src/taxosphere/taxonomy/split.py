@@ -107,7 +107,7 @@ def published(t: Taxonomy, parts: Mapping[str, str], queries: Literal["leaves", 
 
 def leaves(t: Taxonomy, fraction: float = 0.2, seed: int = 0) -> Split:
     """Hide a random ``fraction`` of the leaves that have a parent. Their parents are never leaves, so all stay."""
-    candidates = np.flatnonzero((t.child_csr.counts == 0) & (t.parent_csr.counts > 0))
+    candidates = np.flatnonzero(t.hideable)
     if len(candidates) == 0:
         raise InputError("the taxonomy has no leaf with a parent, so there is nothing to hide")
     count = max(1, round(fraction * len(candidates)))
