@@ -58,6 +58,30 @@ def test_every_way_to_write_the_same_three_concepts(tmp_path: Path, text: str) -
     assert set(taxonomy.edges()) == {("animal", "dog"), ("animal", "cat")}
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "id,name,parent\n1,root ,\n2,a,root\n3,b ,root\n4,c,a|b\n",
+        "name,parent\nroot ,\na,root\nb ,root\nc,a|b\n",
+        "id,name,parent\n1 ,root,\n2,a,1\n3,b ,1\n4,c,2|3\n",
+    ],
+)
+def test_spaces_around_a_name_need_not_be_repeated(tmp_path: Path, text: str) -> None:
+    taxonomy = read(tmp_path / "x.csv", text)
+    assert [taxonomy.parent_csr.row(i).tolist() for i in range(4)] == [[], [0], [0], [1, 2]]
+    taxonomy.write(tmp_path / "y.csv")
+    assert (tmp_path / "y.csv").read_text(encoding="utf-8") == text
+
+
+def test_spaces_that_tell_names_apart_count(tmp_path: Path) -> None:
+    text = "id,name,parent\n1,a|b ,\n2,a,\n3,b,\n4,c ,a|b\n5,c  ,\n6,d,c \n"
+    taxonomy = read(tmp_path / "x.csv", text)
+    assert set(taxonomy.edges()) == {("1", "4"), ("4", "6")}
+    both = taxonomy.with_edges([*taxonomy.edge_array.tolist(), [1, 4], [2, 4]])
+    both.write(tmp_path / "y.csv")
+    assert set(Taxonomy.read(tmp_path / "y.csv").edges()) == {("1", "4"), ("4", "6"), ("2", "5"), ("3", "5")}
+
+
 def test_parents_by_name_stay_names(tmp_path: Path) -> None:
     text = "id,name,parent\n1,animal,\n2,dog,animal\n3,cats | dogs,animal\n4,Tom,cats | dogs\n"
     taxonomy = read(tmp_path / "x.csv", text)

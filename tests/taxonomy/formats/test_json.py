@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from taxosphere import Taxonomy
+import pytest
+
+from taxosphere import Concept, Taxonomy
 from taxosphere.taxonomy import formats
 
 
@@ -49,6 +51,64 @@ def test_shared_concepts_are_references(tmp_path: Path) -> None:
     assert set(taxonomy.edges()) == {("1", "3"), ("3", "d"), ("2", "3"), ("2", "4"), ("5", "4"), ("4", "g")}
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"name": "x", "children": [{"name": "a", "url": {"@id": "http://q"}}]}',
+        '[{"name": "x", "children": [{"name": "a", "@id": "http://q", "@context": {}}]}]',
+        '{"note": "@id", "name": "x", "see": ["@graph", "{", "\\\\\\""], "children": ["a"]}',
+    ],
+)
+def test_a_tree_with_words_of_json_ld_inside(tmp_path: Path, text: str) -> None:
+    assert read(tmp_path / "x.json", text).names == ("x", "a")
+    assert formats.recognise(tmp_path / "x.json").name == "json"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ' {"@id": "http://x.y/a"}',
+        '{"p": {"q": [1, "}"]}, "@context" : {}}',
+        '[{"p": "]", "@id": "http://x.y/a"}]',
+        '[{}, {"@id": 1}]',
+        '{"@graph": [',
+    ],
+)
+def test_json_ld_by_its_outer_keys(tmp_path: Path, text: str) -> None:
+    (tmp_path / "x.json").write_text(text, encoding="utf-8")
+    assert formats.recognise(tmp_path / "x.json").name == "rdf"
+
+
+def test_a_root_with_an_id_alone_is_a_concept(tmp_path: Path) -> None:
+    taxonomy = read(tmp_path / "x.json", '{"id": "R", "size": 5, "children": [{"name": "a"}, {"id": 0, "name": "b"}]}')
+    assert set(taxonomy.edges()) == {("R", "a"), ("R", "0")}
+    root = taxonomy.concept(taxonomy.position("R"))
+    assert (root.name, root.extras) == ("R", (("size", "5"),))
+    assert [problem.text for problem in taxonomy.reading] == ["1 root without a name, called by id"]
+    text = '[{"id": 0, "children": [{"id": "S"}]}, {"id": "S", "children": ["a"]}, {"id": "S", "name": "s"}]'
+    taxonomy = read(tmp_path / "y.json", text)
+    assert dict(zip(taxonomy.ids, taxonomy.names, strict=True)) == {"0": "0", "S": "s", "a": "a"}
+    assert set(taxonomy.edges()) == {("0", "S"), ("S", "a")}
+
+
+@pytest.mark.parametrize("value", ['"wide"', '""', '"', '"a" b', '"5', "'5'"])
+@pytest.mark.parametrize("name", ["x.json", "x.jsonl"])
+def test_quotation_marks_of_another_format_are_kept(tmp_path: Path, value: str, name: str) -> None:
+    taxonomy = Taxonomy.from_concepts([Concept("1", "a", extras=(("style", value),))], [])
+    taxonomy.write(tmp_path / name)
+    assert json.loads((tmp_path / name).read_text(encoding="utf-8"))["style"] == value
+    assert Taxonomy.read(tmp_path / name).concept(0) == taxonomy.concept(0)
+
+
+@pytest.mark.parametrize(
+    "value", ["wide", '"wide"', "5", '"5"', '"\\"5\\""', "null", '"null"', "[]", "", 5, None, [""], {"a": '"'}]
+)
+def test_foreign_values_come_back(tmp_path: Path, value: object) -> None:
+    taxonomy = read(tmp_path / "x.jsonl", json.dumps({"name": "a", "style": value}))
+    taxonomy.write(tmp_path / "y.jsonl")
+    assert json.loads((tmp_path / "y.jsonl").read_text(encoding="utf-8"))["style"] == value
+
+
 def test_a_nameless_top_keeps_its_keys(tmp_path: Path) -> None:
     text = '{"version": "1.0", "licence": null, "children": [{"name": "a"}, {"name": "b"}]}'
     taxonomy = read(tmp_path / "x.json", text)
@@ -72,6 +132,19 @@ def test_lines_in_any_order_by_id_or_by_name(tmp_path: Path) -> None:
     assert taxonomy.concept(0).synonyms == ("drake",)
     assert taxonomy.concept(0).description == "quacks"
     assert taxonomy.concept(1).extras == (("weight", "1.5"),)
+
+
+def test_zero_is_an_id_and_null_is_none(tmp_path: Path) -> None:
+    text = """{"id": 0, "name": "root", "parent": null, "parents": [null]}
+{"id": 1, "name": "a", "parent": 0}
+{"id": 2, "name": "b", "parents": [0], "synonyms": 0, "parent": ""}
+{"id": 3, "name": "c", "parents": 0, "children": []}
+{"id": 4, "name": "d", "parents": [], "parent": 0.0}
+{"id": "0.0", "name": "e", "parent": false, "children": 0}
+"""
+    taxonomy = read(tmp_path / "x.jsonl", text)
+    assert set(taxonomy.edges()) == {("0", "1"), ("0", "2"), ("0", "3"), ("0.0", "4"), ("0.0", "0")}
+    assert taxonomy.concept(2).synonyms == ("0",)
 
 
 def test_lines_of_nothing_but_edges(tmp_path: Path) -> None:

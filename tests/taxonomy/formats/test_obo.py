@@ -104,6 +104,16 @@ def test_parents_in_other_ontologies_are_kept_but_no_edges(tmp_path: Path) -> No
     assert (tmp_path / "out.obo").read_text(encoding="utf-8").endswith(text)
 
 
+@pytest.mark.parametrize("value", ["thing", "A:1", "A:1 ! a", "two\nlines", "{x}", ""])
+def test_an_extra_called_like_the_link_is_kept(tmp_path: Path, value: str) -> None:
+    child = Concept("A:2", "b", extras=(("is_a", value),))
+    taxonomy = Taxonomy.from_concepts([Concept("A:1", "a"), child], [("A:1", "A:2")])
+    taxonomy.write(tmp_path / "x.obo")
+    again = Taxonomy.read(tmp_path / "x.obo")
+    assert again.concept(1) == child
+    assert list(again.edges()) == [("A:1", "A:2")]
+
+
 def test_spelling_of_real_files(tmp_path: Path) -> None:
     """No space after the colon, comments after any id, qualifiers after a comment, sources glued to their note."""
     text = """[Term]

@@ -132,6 +132,30 @@ def test_comments_define_where_nothing_else_does(tmp_path: Path) -> None:
     assert Taxonomy.read(tmp_path / "y.ttl").descriptions == ("first", "second", "third")
 
 
+@pytest.mark.parametrize("name", ["x.ttl", "x.owl.ttl", "x.jsonld"])
+def test_a_comment_never_becomes_a_definition(tmp_path: Path, name: str) -> None:
+    root, leaf = Concept("A:1", "x", extras=(("comment", "check with Bob"),)), Concept("A:2", "y")
+    taxonomy = Taxonomy.from_concepts([root, leaf], [("A:1", "A:2")])
+    for _ in range(3):
+        taxonomy.write(tmp_path / name)
+        taxonomy = Taxonomy.read(tmp_path / name)
+        assert taxonomy.concept(0) == root
+    assert not taxonomy.meta["rdf"]["comments"]
+
+
+def test_a_comment_beside_comments_that_define(tmp_path: Path) -> None:
+    text = """@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+    <http://x.y/a> a rdfs:Class ; rdfs:comment "first", "more" .
+    <http://x.y/b> rdfs:subClassOf <http://x.y/a> ; <urn:taxosphere:extra> "[\\"comment\\", \\"check with Bob\\"]" ."""
+    taxonomy = read(tmp_path / "x.ttl", text)
+    for _ in range(3):
+        assert taxonomy.descriptions == ("first", "")
+        assert ("comment", "more") in taxonomy.extras[0]
+        assert taxonomy.extras[1] == (("comment", "check with Bob"),)
+        taxonomy.write(tmp_path / "y.ttl")
+        taxonomy = Taxonomy.read(tmp_path / "y.ttl")
+
+
 def test_a_new_concept_speaks_the_language_of_the_file(tmp_path: Path) -> None:
     taxonomy = read(tmp_path / "x.ttl", THESAURUS)
     new = Concept("http://example.org/zoo/duck", "duck", "quacks", ("drake",))

@@ -17,6 +17,7 @@ from taxosphere.taxonomy.formats import (
     edges,
     image_folder,
     json_tree,
+    json_values,
     jsonl,
     mesh_xml,
     native,
@@ -152,7 +153,7 @@ def _folder(path: Path) -> Format:
 def _is_json_ld(path: Path) -> bool:
     with open_bytes(path) as handle:
         head = handle.read(1 << 16)
-    return b'"@context"' in head or b'"@graph"' in head or b'"@id"' in head
+    return not {b'"@context"', b'"@graph"', b'"@id"'}.isdisjoint(json_values.outer_keys(head))
 
 
 def _by_suffix(path: Path) -> Format:

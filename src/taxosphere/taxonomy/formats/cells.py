@@ -14,9 +14,24 @@ from taxosphere.taxonomy.formats import escapes
 from taxosphere.taxonomy.graph import Taxonomy
 
 RESERVED = ("id", "name", "parent", "child", "parent_id", "child_id", "description", "synonyms", "image")
+PARENT = ("parent", "parent_name", "hypernym", "broader", "superclass", "parent_id")
+CHILD = ("child", "child_name", "hyponym", "narrower", "subclass", "child_id")
+# The columns of a concept table that make the hierarchy, the better title first.
+ROLES = {
+    "id": ("id", "code"),
+    "name": ("name", "label", "title"),
+    "parent": ("parent_id", "parent_ids", "parents", *PARENT),
+}
 ALIASES = {"synonym": "synonyms", "images": "image", "definition": "description"}
 ESCAPED = "[]"
 EXTRA = "extra:"  # marks an extra whose own name would be mistaken for something else
+# Every title that some reader of tables understands, in plain form.
+TITLES = frozenset((*RESERVED, *ALIASES, *CHILD, *chain.from_iterable(ROLES.values()), "class_id", "preferred_label"))
+
+
+def plain(title: str) -> str:
+    """A title as it is compared with ours: in any case, with or without brackets."""
+    return title.strip().lower().removesuffix(ESCAPED).replace(" ", "_")
 
 
 def column_name(cell: str) -> str:

@@ -33,7 +33,7 @@ def is_header(cells: list[str]) -> bool:
 
 def read(path: Path) -> Draft:
     draft = Draft(path=path, format="class table")
-    header, lines = records(path)
+    (_, header), lines = records(path)
     rows: list[Row] = [(number, dict(zip(header, cells, strict=True))) for number, cells in lines]
     named = {parent for _, row in rows for parent in _values(row.get(PARENTS, ""))}
     obsolete = 0

@@ -1,8 +1,9 @@
 """Concept tables, comma or tab: a row per concept that names its parent, as spreadsheets hold catalogues.
 
 `name` and `parent` are needed, `id`, `description`, `synonyms` and `image` are understood, all other columns are kept.
-Parents are given by id or, where no id says the same, by name; several are joined with `|`. The columns are written
-back in their order, under their titles and with the delimiter they had.
+Parents are given by id or, where no id says the same, by name; several are joined with `|`. Spaces around an id or name
+need not be repeated there. The columns are written back in their order, under their titles and with the delimiter they
+had.
 """
 
 from __future__ import annotations
@@ -11,45 +12,36 @@ from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 
-from taxosphere.taxonomy.formats import cells, edges, escapes
-from taxosphere.taxonomy.formats.draft import Draft
+from taxosphere.taxonomy.formats import cells, escapes
+from taxosphere.taxonomy.formats.draft import Draft, meanings
 from taxosphere.taxonomy.formats.streams import open_to_write
 from taxosphere.taxonomy.formats.tables import comma, format_row, records, refuse_twice, separator
 from taxosphere.taxonomy.graph import Taxonomy
 
-ROLES = {
-    "id": ("id", "code"),
-    "name": ("name", "label", "title"),
-    "parent": ("parent_id", "parent_ids", "parents", *edges.PARENT),
-}
 OWN = ("description", "synonyms", "image")
 META = "table"  # where a taxonomy keeps the columns it came with
 
 
 def is_header(row: Sequence[str]) -> bool:
     roles = _roles(row)
-    return "name" in roles and "parent" in roles and not set(map(_plain, row)) & set(edges.CHILD)
-
-
-def _plain(cell: str) -> str:
-    return cell.strip().lower().removesuffix(cells.ESCAPED).replace(" ", "_")
+    return "name" in roles and "parent" in roles and not set(map(cells.plain, row)) & set(cells.CHILD)
 
 
 def _roles(header: Sequence[str]) -> dict[str, int]:
     """Where the columns stand that make the hierarchy."""
-    plain = [_plain(cell) for cell in header]
-    found = {role: next((plain.index(name) for name in names if name in plain), -1) for role, names in ROLES.items()}
-    return {role: column for role, column in found.items() if column >= 0}
+    plain = [cells.plain(title) for title in header]
+    found = {role: [plain.index(name) for name in names if name in plain] for role, names in cells.ROLES.items()}
+    return {role: columns[0] for role, columns in found.items() if columns}
 
 
 def read(path: Path) -> Draft:
     draft = Draft(path=path, format="concept table")
-    header, rows = records(path)
+    (first, header), rows = records(path)
     roles = _roles(header)
     name, parent = roles["name"], roles["parent"]
     id = roles.get("id", name)
     details = {i: cells.column_name(title) for i, title in enumerate(header) if title and i not in roles.values()}
-    refuse_twice(path, list(details.values()))
+    refuse_twice(path, list(details.values()), first)
     above: list[tuple[str, str, int]] = []
     for number, row in rows:
         values = dict(cells.read_column(column, row[i]) for i, column in details.items() if row[i])
@@ -59,7 +51,7 @@ def read(path: Path) -> Draft:
         draft.concept(child, row[name], "".join(description), synonyms, images, extras, number)
         if row[parent]:
             above.append((row[parent], child, number))
-    whole = set() if header[parent].endswith(cells.ESCAPED) else {*draft.ids, *draft.names}
+    whole = set() if header[parent].endswith(cells.ESCAPED) else _wholes(draft.ids, draft.names)
     links = [(end, child, line) for cell, child, line in above for end in _parents(cell, whole)]
     draft.link(links)
     by_name = bool(links) and id != name and not {end for end, _, _ in links} & set(draft.ids)
@@ -67,15 +59,21 @@ def read(path: Path) -> Draft:
     if separator(path) == ",":
         draft.meta[META]["comma"] = comma(path)
     if "" in header:
-        draft.left_out("columns without a title are not read", 1)
+        draft.left_out("columns without a title are not read", first)
     return draft
+
+
+def _wholes(ids: Sequence[str], names: Sequence[str]) -> set[str]:
+    """Every text that stands for one concept."""
+    return {*ids, *names, *map(str.strip, ids), *map(str.strip, names)}
 
 
 def _parents(cell: str, whole: set[str]) -> list[str]:
     """What a cell names. One that is known as a ``whole`` is not taken apart; nothing is known where it has escapes."""
     if not whole:
         return list(escapes.split_list(cell, escaped=True))
-    return [cell] if cell in whole else [text.strip() for text in escapes.split_list(cell, escaped=False)]
+    known = next((text for text in (cell, cell.strip()) if text in whole), None)
+    return [known] if known else [text.strip() for text in escapes.split_list(cell, escaped=False)]
 
 
 def write(taxonomy: Taxonomy, path: Path) -> None:
@@ -94,7 +92,7 @@ def write(taxonomy: Taxonomy, path: Path) -> None:
     for column, values in zip(details, texts, strict=False):
         i = place.get(_key(column), len(titles))
         if i == len(titles):
-            foreign = _plain(column) in {*chain.from_iterable(ROLES.values()), *edges.CHILD}
+            foreign = cells.plain(column) in {*chain.from_iterable(cells.ROLES.values()), *cells.CHILD}
             titles.append(cells.EXTRA + column if foreign else column)
         else:
             titles[i] = titles[i].removesuffix(cells.ESCAPED) + cells.ESCAPED * column.endswith(cells.ESCAPED)
@@ -116,9 +114,11 @@ def _parent_cells(taxonomy: Taxonomy, by_name: bool) -> tuple[list[str], bool]:
     """The parents of each concept in one cell, by name if that is wanted and clear, and whether with escapes."""
     ids, names = taxonomy.ids, taxonomy.names
     clear = len(set(names)) == len(names) and not set(names) & set(ids)
-    keys = names if by_name and clear else ids
+    meant = meanings(ids, names)
+    stated = zip(ids, names if by_name and clear else ids, strict=True)
+    keys = [key.strip() if meant.get(key.strip()) == id else key for id, key in stated]
     above = [[keys[p] for p in taxonomy.parent_csr.row(i).tolist()] for i in range(len(taxonomy))]
-    whole = {*ids, *names}
+    whole = _wholes(ids, names)
     escaped = any("|" in key or key != key.strip() for key in set(chain.from_iterable(above)))
     escaped |= any(len(several) > 1 and "|".join(several) in whole for several in above)
     return [escapes.join_list(several, escaped) for several in above], escaped

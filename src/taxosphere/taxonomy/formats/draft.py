@@ -71,13 +71,15 @@ class Draft:
     def link(self, edges: Iterable[tuple[str, str, int]]) -> None:
         """Edges (parent, child, line) whose ends are ids; a name will do where no id says the same and only one concept
         bears it."""
-        ids = set(self.ids)
-        named: dict[str, str | None] = {}
-        for id, name in zip(self.ids, self.names, strict=True):
-            named[name] = None if name in named else id
-        for parent, child, line in edges:
-            ends = [end if end in ids else named.get(end) or end for end in (parent, child)]
-            self.edge(ends[0], ends[1], line)
+        meant = meanings(self.ids, self.names)
+        for edge in edges:
+            parent, child = (meant.get(end, end) for end in edge[:2])
+            if parent is None or child is None:
+                end = edge[0] if parent is None else edge[1]
+                text = f"several concepts are called '{_short(end)}'; give the id of the one that is meant"
+                self.faults.append(("ambiguous name", edge[2], text))
+            else:
+                self.edge(parent, child, edge[2])
 
     def left_out(self, text: str, line: int | None = None) -> None:
         """One line about something in the file that the taxonomy does not carry."""
@@ -85,6 +87,22 @@ class Draft:
 
     def where(self, line: int | None = None, path: Path | None = None) -> str:
         return f"{path or self.path}:{line}" if line else str(path or self.path)
+
+
+def meanings(ids: Sequence[str], names: Sequence[str]) -> dict[str, str | None]:
+    """The id that a text stands for, None where there are several: as an id, else as a name, else as one of the two
+    without the spaces around it."""
+    texts = [*zip(names, ids, strict=True), *zip(ids, ids, strict=True)]
+    bare = ((text.strip(), id) for text, id in texts if text != text.strip())
+    return _single(bare) | _single(texts[: len(names)]) | dict(zip(ids, ids, strict=True))
+
+
+def _single(pairs: Iterable[tuple[str, str]]) -> dict[str, str | None]:
+    found: dict[str, str | None] = {}
+    for text, id in pairs:
+        if text:
+            found[text] = id if found.get(text, id) == id else None
+    return found
 
 
 class _Finder:

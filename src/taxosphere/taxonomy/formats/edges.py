@@ -18,8 +18,6 @@ from taxosphere.taxonomy.formats.streams import open_to_write
 from taxosphere.taxonomy.formats.tables import Row, format_row, read_rows, refuse_twice, separator
 from taxosphere.taxonomy.graph import Taxonomy
 
-PARENT = ("parent", "parent_name", "hypernym", "broader", "superclass", "parent_id")
-CHILD = ("child", "child_name", "hyponym", "narrower", "subclass", "child_id")
 ORDERS = (("parent", "child"), ("child", "parent"))
 
 
@@ -42,8 +40,8 @@ def _header(path: Path, first: Row, stated: tuple[str, str] | None) -> list[str]
     """Column names, the parent's and child's as `parent` and `child`; None where the first row is an edge."""
     number, names = first
     names = [cells.column_name(name) for name in names]
-    parent = next((names.index(name) for name in PARENT if name in names), None)
-    child = next((names.index(name) for name in CHILD if name in names), None)
+    parent = next((names.index(name) for name in cells.PARENT if name in names), None)
+    child = next((names.index(name) for name in cells.CHILD if name in names), None)
     if parent is None or child is None:
         return None
     refuse_twice(path, names, number)

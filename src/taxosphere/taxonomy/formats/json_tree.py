@@ -18,13 +18,14 @@ from taxosphere.taxonomy.formats.streams import open_to_write, read_text
 from taxosphere.taxonomy.graph import CycleError, Taxonomy
 
 DEEPEST = 200
+NAMING = ("name", "label", "id")
 KNOWN = (*jv.OURS, "children", "label", "definition", "image")
 
 
 def read(path: Path) -> Draft:
     top = jv.parse(read_text(path), path)
     draft = Draft(path=path, format="json")
-    if isinstance(top, dict) and not _name(top) and isinstance(top.get("children"), list):
+    if isinstance(top, dict) and not jv.text_of(top, *NAMING) and isinstance(top.get("children"), list):
         draft.meta["json"] = {"top": {key: value for key, value in top.items() if key != "children"}}
         top = top["children"]
     roots = top if isinstance(top, list) else [top]
@@ -42,7 +43,8 @@ class _TreeReader:
     def __init__(self, draft: Draft) -> None:
         self.draft = draft
         self.seen: dict[str, str] = {}  # id → name
-        self.references: list[tuple[str, str | None]] = []
+        self.references: list[tuple[str, str]] = []
+        self.nameless: dict[str, dict[str, Any]] = {}  # roots that have an id alone
         self.renamed = 0
 
     def read(self, roots: list[Any]) -> None:
@@ -68,7 +70,10 @@ class _TreeReader:
         if not name and not id:
             raise InputError("an entry has neither 'name' nor 'id'", self.draft.path)
         if not name:
-            self.references.append((id, parent))
+            if parent is None:
+                self.nameless.setdefault(id, node)
+            else:
+                self.references.append((id, parent))
             return id
         again = bool(id) and self.seen.get(id) == name
         if not id:
@@ -95,10 +100,12 @@ class _TreeReader:
 
     def _resolve(self) -> None:
         for id, parent in self.references:
-            if parent is not None:
-                self.draft.edge(parent, id)
-            elif id not in self.seen:
-                raise InputError(f"the entry '{id[:60]}' has no name", self.draft.path)
+            self.draft.edge(parent, id)
+        nameless = {id: node for id, node in self.nameless.items() if id not in self.seen}
+        for id, node in nameless.items():
+            self._add(node, id, id)
+        if nameless:
+            self.draft.left_out(f"{counted(len(nameless), 'root')} without a name, called by id")
         if self.renamed:
             told = counted(self.renamed, "repeated name")
             self.draft.left_out(f"{told} without an id: each a concept of its own, with its path as id")

@@ -7,13 +7,16 @@ is kept in quotation marks, so that `5`, `"5"` and `[5]` all come back as what t
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
 from taxosphere.errors import InputError
 from taxosphere.taxonomy.concept import Concept
 
+# A text that is cut off reaches to the end.
+_TOKEN = re.compile(rb'("(?:[^"\\]|\\.?)*(?:"|\Z))\s*(:)?|[\[\]{}]', re.DOTALL)
 OURS = ("id", "name", "description", "synonyms", "images")
 
 
@@ -30,6 +33,20 @@ def parse(text: str, path: Path, first_line: int = 1) -> Any:
     if "\\ud" in text or "\\uD" in text:
         _refuse_half_characters(value, path, first_line)
     return value
+
+
+def outer_keys(head: bytes) -> Iterator[bytes]:
+    """Keys, in their quotation marks, of the object that a file is, or of those in the list that it is.
+
+    Works on the beginning of a file too large to be parsed twice, hence on tokens.
+    """
+    outer = 1 if head.lstrip().startswith(b"{") else 2
+    depth = 0
+    for token in _TOKEN.finditer(head):
+        if token[2] and depth == outer:
+            yield token[1]
+        elif not token[1]:
+            depth += 1 if token[0] in b"[{" else -1
 
 
 def _refuse(constant: str) -> NoReturn:
@@ -60,11 +77,12 @@ def spelling(value: Any) -> str:
 
 
 def _looks_like_json(text: str) -> bool:
-    """Exactly the spelling `to_extra` would give some value."""
+    """Exactly the spelling `to_extra` would give some value; quotation marks around any other text are part of it."""
     if text[:1] not in '-0123456789[{"tfn' or not text:
         return False
     try:
-        return spelling(json.loads(text, parse_constant=_refuse)) == text
+        value = json.loads(text, parse_constant=_refuse)
+        return spelling(value) == text and (not isinstance(value, str) or _looks_like_json(value))
     except (ValueError, RecursionError):
         return False
 
@@ -79,12 +97,12 @@ def text_of(record: dict[str, Any], *keys: str) -> str:
 
 
 def texts_of(record: dict[str, Any], *keys: str) -> tuple[str, ...]:
-    """The same for lists; one text counts as a list of one."""
+    """The same for lists; one text or number, zero among them, counts as a list of one."""
     for key in keys:
         value = record.get(key)
-        if value:
+        if value or (value == 0 and value is not False):
             values = value if isinstance(value, list) else [value]
-            return tuple(item if isinstance(item, str) else spelling(item) for item in values)
+            return tuple(item if isinstance(item, str) else spelling(item) for item in values if item is not None)
     return ()
 
 

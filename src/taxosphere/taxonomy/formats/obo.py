@@ -219,7 +219,9 @@ def _is_part_of_another_clause(key: str, value: str) -> bool:
     """Scopes, sources and qualifiers are written with the synonym, definition, name or parent they belong to."""
     if key in SYNONYM_TAGS:
         return obo_text.split_quoted(value) is not None
-    return key == "is_a" or (key == "name" and value[:1] == "{") or (key == "def" and value[:1] in ("[", "{"))
+    if key == "is_a":
+        return obo_text.has_qualifiers(value)
+    return (key == "name" and value[:1] == "{") or (key == "def" and value[:1] in ("[", "{"))
 
 
 def _synonyms(concept: Concept, raw: dict[str, list[str]]) -> Iterator[str]:
@@ -235,7 +237,8 @@ def _synonyms(concept: Concept, raw: dict[str, list[str]]) -> Iterator[str]:
 
 
 def _parents(parents: Iterable[Pair], qualified: Iterable[str]) -> Iterator[str]:
-    spelled = {obo_text.split_text(value)[0]: value for value in qualified if "\n" not in value}
+    clauses = [value for value in qualified if obo_text.has_qualifiers(value) and "\n" not in value]
+    spelled = {obo_text.split_text(value)[0]: value for value in clauses}
     for id, name in parents:
         told = " ".join(name.split())
         comment = f" ! {told}" if told and told != id and not told.endswith("\\") else ""

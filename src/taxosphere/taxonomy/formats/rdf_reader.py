@@ -47,7 +47,7 @@ def read(path: Path) -> Draft:
     draft.meta["rdf"] = {
         "vocabulary": vocabulary,
         "language": reader.language,
-        "comments": reader.definitions == (rt.COMMENT,),
+        "comments": reader.defined_by_comments,
         "narrower": graph.used[rt.NARROWER] > 0,
         "prefixes": graph.prefixes,
         "statements": graph.others,
@@ -106,8 +106,9 @@ class _ConceptReader:
         self.graph = graph
         self.vocabulary = vocabulary
         self.language = self._usual_language()
-        defined = any(p in rt.DEFINITIONS for iri in graph.concepts for p, _ in graph.about.get(iri, ()))
-        self.definitions = rt.DEFINITIONS if defined else (rt.COMMENT,)
+        predicates = {p for iri in graph.concepts for p, _ in graph.about.get(iri, ())}
+        self.defined_by_comments = rt.COMMENT in predicates and predicates.isdisjoint(rt.DEFINITIONS)
+        self.definitions = (rt.COMMENT,) if self.defined_by_comments else rt.DEFINITIONS
         self.nameless = 0
         self.obsolete = 0
 

@@ -37,10 +37,9 @@ class _Writer:
         self.ox = rt.oxigraph()
         self.language = kept.get("language") or None
         self.nodes = [self.ox.NamedNode(rt.iri_of(id)) for id in taxonomy.ids]
-        # Without any other definition in the file, a reader takes comments for definitions.
         self.defined_by_comments = bool(kept.get("comments"))
         self.definitions = (rt.COMMENT,) if self.defined_by_comments else rt.DEFINITIONS
-        self.comments = self.defined_by_comments or any(taxonomy.descriptions)
+        self.described = any(taxonomy.descriptions)
 
     def triples(self) -> Iterator[Triple]:
         for position, concept in enumerate(self.taxonomy.concepts()):
@@ -54,7 +53,7 @@ class _Writer:
             yield quad.subject, quad.predicate.value, quad.object
 
     def _about(self, concept: Concept, position: int) -> Iterator[tuple[str, Any]]:
-        extras = [self._statement(key, value) for key, value in concept.extras]
+        extras = [self._statement(concept, key, value) for key, value in concept.extras]
         yield rt.TYPE, self.ox.NamedNode(self.words.type)
         if rt.is_obo_id(concept.id):
             yield rt.OBO_ID, self.ox.Literal(concept.id)
@@ -72,8 +71,10 @@ class _Writer:
             yield rt.DEPICTION, self.ox.NamedNode(image) if rt.is_address(image) else self.ox.Literal(image)
         yield from (statement for statement in extras if statement[0] not in rt.SYNONYMS)
 
-    def _statement(self, key: str, value: str) -> tuple[str, Any]:
-        if key == "comment" and not self.comments:
+    def _statement(self, concept: Concept, key: str, value: str) -> tuple[str, Any]:
+        """Where nothing else defines a concept, a reader would take its comment for the definition."""
+        defined = concept.description if self.defined_by_comments else self.described
+        if key == "comment" and value.strip() and not defined:
             return rt.extra_statement(key, value)
         return rt.pair_to_statement(key, value)
 

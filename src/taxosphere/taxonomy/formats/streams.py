@@ -16,6 +16,7 @@ from taxosphere.errors import InputError
 GZIP_MAGIC = b"\x1f\x8b"
 UTF8_BOM = b"\xef\xbb\xbf"
 BLOCK = 1 << 18  # characters read at a time
+OLD_LINE_ENDS = "its lines end in CR alone, as on old Macintosh computers; save it with LF or CRLF line ends"
 WIDE_BOMS = (b"\xff\xfe", b"\xfe\xff")
 
 
@@ -86,8 +87,16 @@ def line_blocks(path: Path) -> Iterator[tuple[int, list[str]]]:
             if lines:
                 yield first, _clean(path, first, lines)
                 first += len(lines)
+        if first == 1:
+            refuse_old_line_ends(path, rest)
         if rest:
             yield first, _clean(path, first, [rest])
+
+
+def refuse_old_line_ends(path: Path, line: str) -> None:
+    """For the only line of a file: one with CR inside has more lines than it seems."""
+    if "\r" in line.rstrip("\r\n"):
+        raise InputError(OLD_LINE_ENDS, path=path, line=1)
 
 
 def _clean(path: Path, first: int, lines: list[str]) -> list[str]:

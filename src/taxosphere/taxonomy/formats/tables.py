@@ -5,11 +5,12 @@ from __future__ import annotations
 import csv
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 
 from taxosphere.errors import InputError
-from taxosphere.taxonomy.formats.streams import bare_suffix, open_text
+from taxosphere.taxonomy.formats import delimiter
+from taxosphere.taxonomy.formats.streams import OLD_LINE_ENDS, bare_suffix, open_text, refuse_old_line_ends
 
 # A quoted cell that runs over more lines than this is a stray quotation mark.
 MOST_LINES = 200
@@ -26,30 +27,31 @@ def read_rows(path: Path) -> Iterator[Row]:
     with open_text(path) as handle:
         lines = _without_nul(path, handle)
         if separator(path) == "\t":
-            yield from _tab_rows(lines)
+            first = next(lines, "")
+            if not first.endswith("\n"):
+                refuse_old_line_ends(path, first)
+            yield from _tab_rows(chain([first], lines))
             return
-        first = next(lines, "")
-        yield from _strict_rows(path, chain([first], lines), _delimiter(first))
+        head = list(islice(lines, delimiter.HEAD))
+        between = delimiter.of(head)
+        if head and delimiter.stated(head[0]):
+            head[0] = "\n"  # an empty line in its place keeps the count
+        yield from _strict_rows(path, chain(head, lines), between)
 
 
 def comma(path: Path) -> str:
     """What a file that calls itself comma-separated has in place of commas."""
     with open_text(path) as handle:
-        return _delimiter(next(iter(handle), ""))
+        return delimiter.of(list(islice(handle, delimiter.HEAD)))
 
 
-def _delimiter(first: str) -> str:
-    """Spreadsheets of many countries put semicolons or tabs into files they call comma-separated."""
-    return next((char for char in ",;\t" if char in first), ",")
-
-
-def records(path: Path) -> tuple[list[str], Iterator[Row]]:
-    """The titles of the columns, and rows as wide as they are."""
+def records(path: Path) -> tuple[Row, Iterator[Row]]:
+    """The titles of the columns with their line, and rows as wide as they are."""
     rows = read_rows(path)
     first, header = next(rows, (1, list[str]()))
     header = [title.strip() for title in header]
     refuse_twice(path, [title for title in header if title], first)
-    return header, (_fitted(path, row, len(header)) for row in rows)
+    return (first, header), (_fitted(path, row, len(header)) for row in rows)
 
 
 def refuse_twice(path: Path, names: Sequence[str], line: int = 1) -> None:
@@ -72,8 +74,8 @@ def _without_nul(path: Path, lines: Iterable[str]) -> Iterator[str]:
         yield line
 
 
-def _strict_rows(path: Path, lines: Iterator[str], delimiter: str) -> Iterator[Row]:
-    reader = csv.reader(lines, delimiter=delimiter, strict=True, skipinitialspace=True)
+def _strict_rows(path: Path, lines: Iterator[str], between: str) -> Iterator[Row]:
+    reader = csv.reader(lines, delimiter=between, strict=True, skipinitialspace=True)
     while True:
         start = reader.line_num + 1
         try:
@@ -81,7 +83,8 @@ def _strict_rows(path: Path, lines: Iterator[str], delimiter: str) -> Iterator[R
         except StopIteration:
             return
         except csv.Error as error:
-            raise InputError(f"{error}; are the quotation marks complete?", path=path, line=start) from None
+            text = OLD_LINE_ENDS if "new-line" in str(error) else f"{error}; are the quotation marks complete?"
+            raise InputError(text, path=path, line=start) from None
         if any(cells):
             yield start, cells
 
@@ -130,11 +133,11 @@ def _next_line(ahead: int, waiting: deque[str], lines: Iterator[str]) -> str | N
     return waiting[ahead]
 
 
-def format_row(cells: Iterable[str], delimiter: str) -> str:
-    """One line with its end. Unlike the csv module this also quotes cells with spaces around them."""
-    return delimiter.join(_quote(cell, delimiter) for cell in cells) + "\n"
+def format_row(cells: Iterable[str], between: str) -> str:
+    """One line with its end. Unlike the csv module this also quotes cells with leading spaces, which readers skip."""
+    return between.join(_quote(cell, between) for cell in cells) + "\n"
 
 
-def _quote(cell: str, delimiter: str) -> str:
-    special = delimiter in cell or '"' in cell or "\n" in cell or "\r" in cell or cell != cell.strip()
+def _quote(cell: str, between: str) -> str:
+    special = between in cell or '"' in cell or "\n" in cell or "\r" in cell or cell != cell.lstrip()
     return '"' + cell.replace('"', '""') + '"' if special else cell
