@@ -78,3 +78,10 @@ def test_faults_name_file_and_line(
         read_concepts(path, animals)
     assert str(caught.value).startswith(f"{path}:" if line is None else f"{path}:{line}: ")
     assert part in str(caught.value)
+
+
+def test_the_id_of_an_obsolete_term_is_taken(tmp_path: Path) -> None:
+    terms = "[Term]\nid: T:1\nname: fish\n\n[Term]\nid: T:2\nname: old\nis_obsolete: true\n"
+    seed = Taxonomy.read(_write(tmp_path, "t.obo", f"format-version: 1.4\n\n{terms}"))
+    with pytest.raises(InputError, match="'T:2' is taken"):
+        read_concepts(_write(tmp_path, "n.tsv", "id\tname\nT:2\tsardine\n"), seed)

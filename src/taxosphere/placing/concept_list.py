@@ -11,6 +11,7 @@ from pathlib import Path
 from taxosphere.errors import InputError
 from taxosphere.placing.duplicates import new_id
 from taxosphere.taxonomy import Concept, Taxonomy
+from taxosphere.taxonomy.formats import obo
 from taxosphere.taxonomy.formats.streams import bare_suffix, numbered_lines
 from taxosphere.taxonomy.formats.tables import read_rows, refuse_twice
 
@@ -45,17 +46,20 @@ def with_ids(
 ) -> list[Concept]:
     """Give ids to concepts that have none, and refuse ids that are taken."""
     concepts = list(numbered)
-    stated = {concept.id for _, concept in concepts}
+    stated, kept = {concept.id for _, concept in concepts}, obo.kept_ids(taxonomy)
     new: set[str] = set()
 
+    def there(id: str) -> bool:
+        return id in taxonomy or id in new or id in kept
+
     def taken(id: str) -> bool:
-        return id in taxonomy or id in new or id in stated
+        return there(id) or id in stated
 
     found = []
     for number, concept in concepts:
         _refuse_half_characters(concept, source, number or None)
         id = concept.id or new_id(taxonomy.ids, taken, concept.name or "picture")
-        if id in taxonomy or id in new:
+        if there(id):
             raise InputError(f"the id '{id}' is taken; choose another or leave it empty", source, number or None)
         new.add(id)
         found.append(Concept(id, concept.name, concept.description, concept.synonyms, concept.images))

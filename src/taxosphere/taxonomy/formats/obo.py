@@ -64,6 +64,12 @@ def read(path: Path) -> Draft:
     return draft
 
 
+def kept_ids(taxonomy: Taxonomy) -> set[str]:
+    """Ids of what a file holds beside its concepts, obsolete terms above all: they are written back, and so are taken."""
+    frames = taxonomy.meta.get("obo", {}).get("frames", ())
+    return {line.removeprefix("id: ") for frame in frames for line in frame if line.startswith("id: ")}
+
+
 class _TermReader:
     """Takes terms one by one, so that a large file never lies in memory as a whole."""
 
