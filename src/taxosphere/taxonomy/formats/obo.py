@@ -65,7 +65,7 @@ def read(path: Path) -> Draft:
 
 
 def kept_ids(taxonomy: Taxonomy) -> set[str]:
-    """Ids of what a file holds beside its concepts, obsolete terms above all: they are written back, so they are taken."""
+    """Ids of what a file holds beside its concepts, obsolete terms above all: it is written back, so they are taken."""
     frames = taxonomy.meta.get("obo", {}).get("frames", ())
     return {line.removeprefix("id: ") for frame in frames for line in frame if line.startswith("id: ")}
 
