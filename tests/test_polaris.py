@@ -87,6 +87,8 @@ def test_wrong_kinds_of_questions_are_refused(model: Polaris) -> None:
         model.suggest("oil", k=-1)
     with pytest.raises(InputError, match="has no name"):
         model.suggest("  ")
+    with pytest.raises(InputError, match="holds no concepts"):
+        Polaris(QUICK).fit(Taxonomy.from_concepts([], []), encoder=GramEncoder())
     with pytest.raises(InputError, match=r"circle|cycle"):
         model.adopt(Taxonomy.from_edges([("a", "b"), ("b", "a")]))
 

@@ -77,6 +77,8 @@ class Polaris:
         """
         config = self._wanted or auto(taxonomy)
         state = config.seed if random_state is None else random_state
+        if len(taxonomy) == 0:
+            raise InputError("the taxonomy holds no concepts: there is nothing to place others below")
         taxonomy.refuse_cycles()
         report = progress or _silent
         taxonomy, image_encoder = collection.locate(taxonomy, config.images.encoder)
