@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from pathlib import Path
 
 from taxosphere.errors import InputError
@@ -64,10 +65,11 @@ def read(path: Path) -> Draft:
     return draft
 
 
-def kept_ids(taxonomy: Taxonomy) -> set[str]:
+@lru_cache(maxsize=1)  # every new concept asks, and thousands of terms may be obsolete
+def kept_ids(taxonomy: Taxonomy) -> frozenset[str]:
     """Ids of what a file holds beside its concepts, obsolete terms above all: it is written back, so they are taken."""
     frames = taxonomy.meta.get("obo", {}).get("frames", ())
-    return {line.removeprefix("id: ") for frame in frames for line in frame if line.startswith("id: ")}
+    return frozenset(line.removeprefix("id: ") for frame in frames for line in frame if line.startswith("id: "))
 
 
 class _TermReader:
