@@ -63,6 +63,7 @@ def test_an_id_that_is_made_up_gives_way_to_a_stated_one(tmp_path: Path, animals
         ("n.jsonl", '["owl"]\n', 1, "one JSON object a line"),
         ("n.jsonl", '{"nom": "owl"}\n', 1, "unknown key 'nom'"),
         ("n.jsonl", '{"name": "owl"}\n{"name": "\\ud83d"}\n', 2, "half a character"),
+        ("n.txt", f"owl\n{'x' * 100_001}\n", 2, "a text of 100,001 characters"),
         ("n.jsonl", '{"name": {"en": "owl"}}\n', 1, "'name' must be a text"),
         ("n.jsonl", '{"name": "owl", "synonyms": ["hooter", null]}\n', 1, "'synonyms' must be a text or a list"),
         ("n.tsv", "name\tname\nowl\twren\n", 1, "'name' twice"),

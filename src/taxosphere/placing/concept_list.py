@@ -12,6 +12,7 @@ from taxosphere.errors import InputError
 from taxosphere.placing.duplicates import new_id
 from taxosphere.taxonomy import Concept, Taxonomy
 from taxosphere.taxonomy.formats import obo
+from taxosphere.taxonomy.formats.draft import LONGEST_TEXT
 from taxosphere.taxonomy.formats.streams import bare_suffix, numbered_lines
 from taxosphere.taxonomy.formats.tables import read_rows, refuse_twice
 
@@ -57,7 +58,7 @@ def with_ids(
 
     found = []
     for number, concept in concepts:
-        _refuse_half_characters(concept, source, number or None)
+        _refuse_what_no_file_holds(concept, source, number or None)
         id = concept.id or new_id(taxonomy.ids, taken, concept.name or "picture")
         if there(id):
             raise InputError(f"the id '{id}' is taken; choose another or leave it empty", source, number or None)
@@ -66,8 +67,10 @@ def with_ids(
     return found
 
 
-def _refuse_half_characters(concept: Concept, source: Path | None, number: int | None) -> None:
+def _refuse_what_no_file_holds(concept: Concept, source: Path | None, number: int | None) -> None:
     for text in (concept.id, concept.name, concept.description, *concept.synonyms):
+        if len(text) > LONGEST_TEXT:
+            raise InputError(f"a text of {len(text):,} characters; at most {LONGEST_TEXT:,} are read", source, number)
         try:
             text.encode()
         except UnicodeEncodeError:
