@@ -85,10 +85,10 @@ def _refuse(targets: list[Path], model: Path, new: Path) -> None:
 def _show_insertions(expansion: Expansion) -> None:
     from taxosphere.placing.sight import title
 
-    moved = {(child, new) for child, _, new in expansion.moved}
+    taxonomy, moved = expansion.taxonomy, {(child, new) for child, _, new in expansion.moved}
     rows = [
         (
-            expansion.taxonomy.concept(expansion.taxonomy.position(child)).name,
+            taxonomy.names[taxonomy.position(child)],
             title(p.concept),
             "moved" if (child, p.concept.id) in moved else "proposed",
             probability,

@@ -21,7 +21,7 @@ FloatArray = NDArray[np.float32]
 
 _KEYS_PER_LOOKUP = 900  # SQLite builds allow at least 999 bound values in one statement
 _SECONDS_TO_WAIT = 30.0
-# Not WITHOUT ROWID: with vectors in the inner pages of the tree, a lookup would read twenty pages instead of three.
+# Not WITHOUT ROWID: with vectors in the inner pages of the tree, a lookup reads many times as many.
 _SCHEMA = "CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, vector BLOB NOT NULL)"
 
 

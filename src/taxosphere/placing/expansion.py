@@ -8,6 +8,7 @@ made from the surest down; one that would close a circle passes to the next cand
 from __future__ import annotations
 
 import csv
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
@@ -200,14 +201,15 @@ def grow(seed: Taxonomy, placements: Sequence[Placement], *, insert: float | Non
     def parents_now(id: str) -> tuple[str, ...]:
         return above[id] if id in above else seed.parents(id)
 
+    least = math.inf if insert is None else insert
     moved: list[tuple[str, str, str]] = []
-    for placement in attached if insert is not None else ():
+    for placement in attached:
         new = placement.concept.id
         for child, probability in placement.takes:
-            old = next((s.id for s in placement.parents if s.id in seed and child in seed.children(s.id)), None)
-            if insert is None or probability < insert or old is None or child in above:
+            if probability < least or child in above:
                 continue
-            if not _below(new, child, parents_now):
+            old = next((s.id for s in placement.parents if s.id in seed and child in seed.children(s.id)), None)
+            if old is not None and not _below(new, child, parents_now):
                 above[child] = (*(parent for parent in seed.parents(child) if parent != old), new)
                 moved.append((child, old, new))
     drop = {(old, child) for child, old, _ in moved}

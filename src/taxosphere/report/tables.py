@@ -129,7 +129,7 @@ def significance_tables(records: Sequence[Record], first: str = "polaris") -> li
         if first not in runs or len(runs) < 2:
             continue
         rows = tuple(_comparison(name, runs[first], lines) for name, lines in runs.items() if name != first)
-        header = ("against", f"Δ {SHORT['mrr']}", "95 % interval", "p", "z", "p of z")
+        header = ("against", "Δ MRR", "95 % interval", "p", "z", "p of z")
         tables.append(Table("Significance", f"{dataset}: {first} minus the others", header, rows, _printed_z(dataset)))
     return tables
 
