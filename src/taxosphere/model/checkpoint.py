@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
+from safetensors.torch import save
 from torch import Tensor, nn
 
 from taxosphere import atomic
@@ -56,8 +56,7 @@ class State:
 
     def load_weights(self, weights: Mapping[str, Tensor]) -> None:
         for name, module in self.modules.items():
-            prefix = f"{name}."
-            module.load_state_dict({k.removeprefix(prefix): v for k, v in weights.items() if k.startswith(prefix)})
+            module.load_state_dict(under(f"{name}.", weights))
 
 
 class Checkpoint:
@@ -98,8 +97,8 @@ class Checkpoint:
             **{f"optimiser.{key}": value for key, value in state.optimiser.state().items()},
         }
         notes = {"format": FORMAT, "run": run, "history": json.dumps([asdict(entry) for entry in state.history])}
-        with atomic.file(self.path) as temporary:
-            save_file({key: value.contiguous() for key, value in tensors.items()}, temporary, notes)
+        with atomic.file(self.path) as temporary:  # save_file would make a temporary of its own, which a kill leaves
+            temporary.write_bytes(save({key: value.contiguous() for key, value in tensors.items()}, notes))
         self._written = time.monotonic()
 
 

@@ -200,3 +200,9 @@ def test_what_another_format_cannot_hold_is_told(tmp_path: Path) -> None:
         "the header of the OBO source left out",
         "2 obsolete or other stanzas of the OBO source left out",
     ]
+
+
+def test_a_value_that_ends_in_a_backslash_does_not_swallow_the_next_line(tmp_path: Path) -> None:
+    concepts = [Concept("a", "a", extras=(("xref", "\\"), ("xref", "X:1")))]
+    Taxonomy.from_concepts(concepts, []).write(tmp_path / "t.obo")
+    assert sorted(Taxonomy.read(tmp_path / "t.obo").concept(0).extras) == sorted(concepts[0].extras)

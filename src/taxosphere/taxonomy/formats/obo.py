@@ -188,7 +188,7 @@ def _read_extra(tag: str, value: str) -> Pair:
 def _fits(key: str, text: str) -> bool:
     """Whether a pair can be written as a clause of its own."""
     pattern = TAGS.get(key)
-    return key == COMMENT or (pattern is not None and pattern.fullmatch(text) is not None)
+    return key == COMMENT or (pattern is not None and bool(pattern.fullmatch(text)) and not obo_text.goes_on(text))
 
 
 def write(taxonomy: Taxonomy, path: Path) -> None:

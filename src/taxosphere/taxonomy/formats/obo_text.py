@@ -66,14 +66,18 @@ def _joined(path: Path) -> Iterator[tuple[int, str]]:
     parts: list[str] = []
     for number, line in numbered_lines(path):
         start = start if parts else number
-        backslashes = len(line) - len(line.rstrip("\\"))
-        if backslashes % 2:
+        if goes_on(line):
             parts.append(line[:-1])
             continue
         yield start, "".join((*parts, line)) if parts else line
         parts = []
     if parts:
         yield start, "".join(parts)
+
+
+def goes_on(line: str) -> bool:
+    """Does it end in a backslash that no other one stands for?"""
+    return (len(line) - len(line.rstrip("\\"))) % 2 == 1
 
 
 def unescape(text: str) -> str:
