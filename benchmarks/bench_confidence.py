@@ -13,45 +13,57 @@ For the others, a fifth of the queries' true parents, drawn at random, are remov
 of these" stand higher for a query that lost all its parents than for one that lost none (AUROC)? Once they are deleted
 as from a file, and their children are left without them; once the children move up to the grandparents, which are then
 a right answer by the protocol. Drawing queries instead of parents would take out the large families, and compare easy
-queries with hard ones. "Held out" is the same question to the leaves the ranker learned from, asked also with the
-parents struck off the list.
+queries with hard ones. "Held out" is the same question to the leaves the ranker learned from, asked of seeds that lack
+half of their parents. "Foreign" compares the queries of the whole seed with 300 concepts of EDAM, which belong to
+bioinformatics and nowhere here.
 """
 
 from __future__ import annotations
 
 import argparse
 from dataclasses import dataclass
+from importlib.resources import as_file, files
 from pathlib import Path
 
 import numpy as np
 import page
 from numpy.typing import NDArray
 
-from taxosphere import Polaris, Taxonomy
+from taxosphere import Concept, Polaris, Taxonomy
 from taxosphere.encoders import text
 from taxosphere.evaluation.reliability import auroc, expected_calibration_error
 from taxosphere.taxonomy.checks import repair
 from taxosphere.taxonomy.split import Split, hide, leaves, published, read_parts
 
 SURE = 0.9
+FOREIGN = 300
 
 
 @dataclass(frozen=True)
 class Answers:
-    """P(first place), whether it is a true parent, and what the model thinks of its own "none of these"."""
+    """P(first place), whether it is a true parent, and how well "none of these" tells held-out lists without a parent
+    and foreign concepts."""
 
     sure: NDArray[np.float64]
     right: NDArray[np.bool_]
     none_held_out: float
+    none_foreign: float
 
 
-def asked(split: Split, state: int, encoder: text.TextEncoder) -> Answers:
+def asked(split: Split, state: int, encoder: text.TextEncoder, foreign: list[Concept]) -> Answers:
     model = Polaris().fit(split.seed, encoder=encoder, random_state=state)
-    first = [found[0] for found in model.suggest_many(split.queries, k=1)]
+    answers = list(model.suggest_many([*split.queries, *foreign], k=1))
+    none = [found.none_probability for found in answers]
+    first = [found[0] for found in answers[: len(split.queries)]]
     true = [{split.seed.ids[p] for p in gold} for gold in split.gold]
     right = [best.id in gold for best, gold in zip(first, true, strict=True)]
     held = model.held_out
-    return Answers(np.array([best.probability for best in first]), np.array(right), auroc(held.none_again, held.gone))
+    return Answers(
+        np.array([best.probability for best in first]),
+        np.array(right),
+        auroc(held.none_again, held.gone),
+        auroc(none, np.arange(len(none)) >= len(first)),
+    )
 
 
 def removed(whole: Split, state: int, encoder: text.TextEncoder) -> tuple[float, float]:
@@ -71,6 +83,12 @@ def removed(whole: Split, state: int, encoder: text.TextEncoder) -> tuple[float,
     return told_apart(deleted), told_apart(hide(whole.seed, drawn).seed)
 
 
+def edam() -> list[Concept]:
+    with as_file(files("edam_ontology") / "EDAM.tsv") as path:
+        concepts = [concept for concept in Taxonomy.read(path).concepts() if concept.description]
+    return [concepts[i] for i in np.random.default_rng(0).permutation(len(concepts))[:FOREIGN]]
+
+
 def row(folder: str, split_name: str, answers: int, encoder: text.TextEncoder) -> str:
     taxonomy, _ = repair(Taxonomy.read(folder))
     found: list[Answers] = []
@@ -78,7 +96,7 @@ def row(folder: str, split_name: str, answers: int, encoder: text.TextEncoder) -
     while sum(len(each.sure) for each in found) < answers:
         state = len(found)
         split = published(taxonomy, read_parts(folder)) if split_name == "published" else leaves(taxonomy, 0.2, state)
-        found.append(asked(split, state, encoder))
+        found.append(asked(split, state, encoder, edam()))
         none.append(removed(split, state, encoder))
     sure = np.concatenate([each.sure for each in found])
     right = np.concatenate([each.right for each in found])
@@ -86,9 +104,9 @@ def row(folder: str, split_name: str, answers: int, encoder: text.TextEncoder) -
     precision = f"{right[certain].mean():.3f}" if certain.any() else "–"
     draws = np.random.default_rng(0).random((200, len(sure))) < sure
     chance = np.mean([expected_calibration_error(sure, drawn) for drawn in draws])
-    held = np.mean([each.none_held_out for each in found])
+    held = np.mean([[each.none_held_out, each.none_foreign] for each in found], 0)
     error = expected_calibration_error(sure, right)
-    figures = [error, chance, sure.mean(), right.mean(), precision, certain.mean(), *np.mean(none, 0), held]
+    figures = [error, chance, sure.mean(), right.mean(), precision, certain.mean(), *np.mean(none, 0), *held]
     told = " | ".join(figure if isinstance(figure, str) else f"{figure:.3f}" for figure in figures)
     return f"| {Path(folder).name} | {len(found)} | {len(sure):,} | {told} |"
 
@@ -103,8 +121,8 @@ def main() -> None:
     encoder = text.load("minilm")
     lines = [
         "| set | runs | answers | ECE | by chance | mean probability | right | precision at ≥ 0.9 "
-        "| coverage at ≥ 0.9 | none: deleted | none: moved up | none: held out |",
-        "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|",
+        "| coverage at ≥ 0.9 | none: deleted | none: moved up | none: held out | none: foreign |",
+        "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|",
     ]
     for folder in options.folders:
         lines.append(row(folder, options.split, options.answers, encoder))

@@ -33,6 +33,7 @@ from taxosphere.model.config import PolarisConfig, RankingConfig
 from taxosphere.model.presets import auto
 from taxosphere.ranking import calibration, prior, scorer, spaces
 from taxosphere.ranking.crossfit import Examples, examples
+from taxosphere.ranking.held_out import signals_by, with_and_without_parents
 from taxosphere.ranking.logistic import Logistic
 from taxosphere.ranking.scorer import Scorer
 from taxosphere.ranking.shortlist import derived
@@ -211,7 +212,7 @@ def cut(taxonomy: Taxonomy, largest: int) -> Taxonomy:
 
 @dataclass(frozen=True)
 class Lesson:
-    """Examples of one taxonomy whose true parent is on the list; ``table`` is standardised within it."""
+    """Examples of one taxonomy; ``table`` is standardised within it."""
 
     found: Examples
     names: list[str]
@@ -221,19 +222,21 @@ class Lesson:
 
     @classmethod
     def of(cls, found: Examples) -> Lesson:
-        usable = found.labels.any(1)
-        found = Examples(found.names, found.table[usable], found.labels[usable], found.golds[usable])
         names, raw = derived(found.names, found.table)
         flat = raw.reshape(-1, raw.shape[2])
         mean, scale = flat.mean(0), flat.std(0) + 1e-6
         return cls(found, names, (raw - mean) / scale, mean, scale)
 
-    def without_parents(self) -> Floats:
-        """The lists after the true parents were struck off, on the same scale."""
-        kept = ~self.found.labels
-        columns = np.argsort(~kept, axis=1, kind="stable")[:, : int(kept.sum(1).min())]
-        table = np.take_along_axis(self.found.table, columns[:, :, None], 1)
-        return np.asarray((derived(self.found.names, table)[1] - self.mean) / self.scale, np.float32)
+    @property
+    def listed(self) -> NDArray[np.bool_]:
+        """Examples with a true parent on their list."""
+        return np.asarray(self.found.labels.any(1))
+
+    def again(self) -> Iterator[tuple[Floats, NDArray[np.bool_]]]:
+        """Lists with and without true parents, on the same scale, and which are without."""
+        for lists in with_and_without_parents(self.found):
+            raw = derived(self.found.names, lists.table)[1]
+            yield np.asarray((raw - self.mean) / self.scale, np.float32), lists.gone
 
 
 def lesson(taxonomy: Taxonomy, encoder: text.TextEncoder, settings: RankingConfig) -> Lesson:
@@ -245,26 +248,25 @@ def lesson(taxonomy: Taxonomy, encoder: text.TextEncoder, settings: RankingConfi
 
 
 def train(lessons: Sequence[Lesson], settings: RankingConfig, nets: int) -> Scorer:
-    table = np.concatenate([each.table for each in lessons])
-    labels = np.concatenate([each.found.labels for each in lessons])
+    table = np.concatenate([each.table[each.listed] for each in lessons])
+    labels = np.concatenate([each.found.labels[each.listed] for each in lessons])
     return scorer.train(table, labels, settings, nets=nets, random_state=0, prior=None)
 
 
 def calibrate(lessons: Sequence[Lesson], settings: RankingConfig) -> tuple[float, Logistic]:
     """Every taxonomy is scored by a net that learned from others, as a user's will be."""
-    own, labels, here, gone = [], [], [], []
+    own, labels, signals, answers = [], [], [], []
     for number in range(GROUPS):
         part = train([each for i, each in enumerate(lessons) if i % GROUPS != number], settings, nets=1)
         for each in lessons[number::GROUPS]:
-            scores, struck = part.scores(each.table), each.without_parents()
-            own.append(scores)
+            own.append(part.scores(each.table))
             labels.append(each.found.labels)
-            here.append(calibration.none_signals(scores, part.standardise(each.table).numpy()))
-            gone.append(calibration.none_signals(part.scores(struck), part.standardise(struck).numpy()))
+            for lists, gone in each.again():
+                signals.append(signals_by(part, lists))
+                answers.append(gone)
     heat = calibration.temperature(np.concatenate(own), np.concatenate(labels))
-    signals = np.concatenate([*here, *gone])
-    answers = np.arange(len(signals)) >= len(signals) // 2
-    return heat, Logistic.fit(signals, answers, ridge=0.02, share=settings.none_share)
+    none = Logistic.fit(np.concatenate(signals), np.concatenate(answers), ridge=0.02, share=settings.none_share)
+    return heat, none
 
 
 def combine(lessons: Sequence[Lesson], settings: RankingConfig) -> prior.Prior:

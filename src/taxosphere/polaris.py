@@ -371,7 +371,7 @@ def as_concepts(concepts: Sequence[New], taxonomy: Taxonomy) -> list[Concept]:
 
 
 def _columns(views: Views) -> tuple[NDArray[np.float32], ...]:
-    return views.full, views.name, views.description
+    return views.full, views.name
 
 
 def _share(right: NDArray[np.bool_]) -> float | None:

@@ -60,12 +60,13 @@ def test_none_signals_by_hand() -> None:
     np.testing.assert_allclose(found[:3], scores[0, [1, 2, 0]])
     np.testing.assert_allclose(found[3], -(probability * scores[0]).sum())
     np.testing.assert_allclose(found[4:6], [2, 3])  # features of the best candidate
-    np.testing.assert_allclose(found[6:], [6, 7])  # largest of the list
+    np.testing.assert_allclose(found[6:8], [6, 7])  # largest of the list
+    np.testing.assert_allclose(found[8:], [3, 4])  # mean of the list
 
 
 def test_a_list_shorter_than_the_top_is_padded() -> None:
     found = calibration.none_signals(np.zeros((2, 1)), np.ones((2, 1, 3)))
-    assert found.shape == (2, calibration.TOP + 1 + 6)
+    assert found.shape == (2, calibration.TOP + 1 + 9)
     assert np.isfinite(found).all()
 
 

@@ -8,7 +8,7 @@ from gram_encoder import GramEncoder
 from taxosphere import Concept, Taxonomy
 from taxosphere.model.config import PolarisConfig
 from taxosphere.ranking import crossfit
-from taxosphere.ranking.crossfit import Again, asked_again, examples, folds, joined
+from taxosphere.ranking.crossfit import asked_again, examples, folds
 from taxosphere.ranking.features import FAMILIES
 from taxosphere.ranking.guess import BY_HAND
 from taxosphere.ranking.spaces import Refit, frozen
@@ -43,24 +43,16 @@ def test_queries_asked_again_miss_all_their_parents_or_none(monkeypatch: pytest.
         return original(context, *rest, **more)
 
     monkeypatch.setattr(crossfit, "shortlist", watched)
-    found = joined(list(asked_again(fold, FAMILIES, BY_HAND, 100, np.random.default_rng(3))))
-    left = set(contexts[0].ids)
-    assert set(KINDS) - left
-    for example, gone in zip(found.example, found.gone, strict=True):
-        parents = set(seed.parents(fold.part.queries[example - 100].id))
-        assert gone == (not parents & left)
-    moved = next(id for id in left if id not in KINDS and id != "thing" and seed.parents(id)[0] not in left)
-    assert contexts[0].parents(moved) == ("thing",)
-
-
-def test_lists_of_two_lengths_are_joined_at_the_shorter() -> None:
-    lists = [
-        Again(np.full((2, width, 1), width, np.float32), np.arange(2), np.array([True, False])) for width in (5, 3)
-    ]
-    found = joined(lists)
-    assert found.table.shape == (4, 3, 1)
-    assert found.example.tolist() == [0, 1, 0, 1]
-    assert found.gone.tolist() == [True, False, True, False]
+    found = list(asked_again(fold, FAMILIES, BY_HAND, 100, np.random.default_rng(3)))
+    first, second = contexts
+    assert set(KINDS) - set(first.ids)
+    assert set(KINDS) <= set(first.ids) | set(second.ids)
+    for left, lists in zip((first, second), found, strict=True):
+        for example, gone in zip(lists.example, lists.gone, strict=True):
+            parents = set(seed.parents(fold.part.queries[example - 100].id))
+            assert gone == (not parents & set(left.ids))
+        orphan = next(id for id in left.ids if id not in KINDS and id != "thing" and seed.parents(id)[0] not in left)
+        assert left.parents(orphan) == ()
 
 
 def test_who_loses_the_only_parent_misses_it() -> None:
@@ -69,5 +61,5 @@ def test_who_loses_the_only_parent_misses_it() -> None:
     found = examples(seed, _refit(seed), CONFIG, random_state=0, progress=None)
     assert found is not None
     assert found.labels.any(1).all()
-    assert found.again is not None
-    assert found.again.gone.all()
+    assert found.again
+    assert all(lists.gone.all() for lists in found.again)

@@ -49,7 +49,8 @@ def first_place_temperature(scores: Floats, labels: NDArray[np.bool_], none: Flo
 
 
 def none_signals(scores: Floats, table: Floats) -> NDArray[np.float32]:
-    """What tells a list without the true parent: weak best scores, a flat top, weak features of the best candidates.
+    """What tells a list without the true parent: weak best scores, a flat top, weak features of the best candidates
+    and of all together.
 
     ``scores`` (q, k) are log probabilities, ``table`` (q, k, f) the standardised features they were made from.
     """
@@ -58,12 +59,12 @@ def none_signals(scores: Floats, table: Floats) -> NDArray[np.float32]:
     probability = softmax(scores)
     entropy = -(probability * np.log(np.maximum(probability, 1e-12))).sum(1, keepdims=True)
     leader = np.take_along_axis(table, scores.argmax(1)[:, None, None], 1)[:, 0]
-    return np.concatenate([best, entropy, leader, table.max(1)], axis=1).astype(np.float32)
+    return np.concatenate([best, entropy, leader, table.max(1), table.mean(1)], axis=1).astype(np.float32)
 
 
 def signal_count(features: int) -> int:
     """How many none-signals a list with this many features has."""
-    return TOP + 1 + 2 * features
+    return TOP + 1 + 3 * features
 
 
 def reliability(probability: Floats, right: NDArray[np.bool_], bins: int = 10) -> list[tuple[float, float, int]]:

@@ -26,7 +26,7 @@ Floats = NDArray[np.float32]
 Progress = Callable[[int, int, str], None]
 
 _SAMPLED = 200  # queries of a fold that the first guess learns from: it has few weights
-_ASKED_AGAIN = 240  # queries of a fold that the question whether any candidate is right is learned from
+_ASKED_AGAIN = 480  # queries of a fold that the question whether any candidate is right is learned from
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Examples:
     labels: NDArray[np.bool_]
     golds: NDArray[np.int64]
     guess: Guess = BY_HAND
-    again: Again | None = None
+    again: tuple[Again, ...] = ()
 
     def __len__(self) -> int:
         return len(self.table)
@@ -118,42 +118,36 @@ def examples(
         np.concatenate([label[:, :width] for label in labels]),
         np.concatenate(golds),
         guess.fit([part for parts in samples for part in parts]),
-        joined(again) if again else None,
+        tuple(again),
     )
 
 
 def asked_again(
     fold: Fold, families: Sequence[str], first: Guess, before: int, rng: np.random.Generator
 ) -> Iterator[Again]:
-    """Take half of the queries' parents out of the fold's seed and ask who misses one.
+    """Take half of the queries' parents out of the fold's seed and ask who misses one; then the other half.
 
-    Children of what is taken out move up to its own parents, as if it had never been there. Queries that lost nothing
-    are asked of the same seed. Parents are drawn, not queries: the parents of drawn queries would be those of large
-    families, and the size of the family would seem to tell the two kinds apart. ``before`` examples came earlier.
+    Children of what is taken out stay without it. Were they to move up, the grandparents would be right answers. Who
+    lost nothing is asked of the same seed. Parents are drawn, not queries: the parents of drawn queries would be those
+    of large families, and the size of the family would seem to tell the two kinds apart. ``before`` examples came
+    earlier.
     """
     gold, size = fold.part.gold, len(fold.part.seed)
     some = rng.permutation(len(gold))[:_ASKED_AGAIN]
-    lost = np.sort(rng.permutation(np.unique(np.concatenate([gold[i] for i in some])))[::2])
-    if len(lost) > size // 2:  # a seed of few parents: what is left would be another taxonomy
-        return
-    kept = np.delete(np.arange(size), lost)
-    points = Points(*(part[kept] for part in astuple(fold.context.points)))
-    reduced = Context(hide(fold.part.seed, lost).seed, fold.context.views.take(kept), points, len(kept))
-    missing = np.array([np.isin(gold[i], lost).mean() for i in some])
-    clear = (missing == 0) | (missing == 1)
-    some, gone = some[clear], missing[clear] == 1
-    for block in blocks(len(some), len(kept)):
-        asking, _ = fold.asking(some[block])
-        yield Again(shortlist(reduced, asking, families, first).features, before + some[block], gone[block])
-
-
-def joined(parts: Sequence[Again]) -> Again:
-    width = min(part.table.shape[1] for part in parts)
-    return Again(
-        np.concatenate([part.table[:, :width] for part in parts]),
-        np.concatenate([part.example for part in parts]),
-        np.concatenate([part.gone for part in parts]),
-    )
+    parents = rng.permutation(np.unique(np.concatenate([gold[i] for i in some])))
+    for lost in (parents[::2], parents[1::2]):
+        kept = np.delete(np.arange(size), lost)
+        if len(kept) in (0, size):
+            continue
+        points = Points(*(part[kept] for part in astuple(fold.context.points)))
+        reduced = Context(fold.part.seed.keep(kept), fold.context.views.take(kept), points, len(kept))
+        missing = np.array([np.isin(gold[i], lost).mean() for i in some])
+        clear = np.flatnonzero((missing == 0) | (missing == 1))
+        for block in blocks(len(clear), len(kept)):
+            which = some[clear[block]]
+            asking, _ = fold.asking(which)
+            found = shortlist(reduced, asking, families, first)
+            yield Again(found.features, before + which, missing[clear[block]] == 1)
 
 
 def folds(

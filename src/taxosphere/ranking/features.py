@@ -63,16 +63,15 @@ def similarities(context: Context, queries: Queries, used: Words) -> dict[str, F
     asked, known = queries.views, context.views
     unit = {name: context.lexicon.bags[name].unit(*used[name]) for name in ("grams", "text")}
     words = _dense(context.lexicon.similar.ask(unit | {"text, children": unit["text"]}))
-    both = np.concatenate([asked.name, asked.description])
-    names, description_to_name = np.split(product(both, known.name), 2)
-    name_to_description, descriptions = np.split(product(both, known.description), 2)
+    both = np.concatenate([asked.full, asked.name])
+    texts, name_to_text = np.split(product(both, known.full), 2)
+    text_to_name, names = np.split(product(both, known.name), 2)
     return {
         "sphere": product(queries.points.z, context.points.z),
-        "full": product(asked.full, known.full),
+        "full": texts,
         "name": names,
-        "description to name": description_to_name,
-        "name to description": name_to_description,
-        "description": descriptions,
+        "text to name": text_to_name,
+        "name to text": name_to_text,
         **dict(zip(("grams", "text", "text, children"), np.split(words, 3), strict=True)),
     }
 
@@ -112,9 +111,8 @@ def encoder_signs(context: Context, queries: Queries, similar: dict[str, Floats]
     return {
         "encoder": similar["full"],
         "encoder, names": similar["name"],
-        "encoder, descriptions": similar["description"],
-        "encoder, description to name": similar["description to name"],
-        "encoder, name to description": similar["name to description"],
+        "encoder, text to name": similar["text to name"],
+        "encoder, name to text": similar["name to text"],
         "encoder, children": of_children(context, queries.views.full, "full"),
         "encoder, children's names": of_children(context, queries.views.name, "name"),
     }

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from taxosphere.model.config import RankingConfig
 from taxosphere.ranking import calibration, prior, scorer
-from taxosphere.ranking.crossfit import Again, Examples, joined
+from taxosphere.ranking.crossfit import Again, Examples
 from taxosphere.ranking.logistic import Logistic
+from taxosphere.ranking.scorer import Scorer
 from taxosphere.ranking.shortlist import derived
 
 Floats = NDArray[np.float32]
@@ -49,15 +50,15 @@ def calibrate(
     known: prior.Prior | None,
     random_state: int,
 ) -> tuple[HeldOut, float, Logistic]:
-    """Score every example by a net that has not seen it, with and without its true parents."""
+    """Score every list by a net that has not seen its example."""
     group = np.random.default_rng([random_state, 2]).permutation(len(found)) % _GROUPS
     listed = found.labels.any(1)
-    again = _without_parents(found)
-    _, asked_again = derived(found.names, again.table)
+    lists = with_and_without_parents(found)
+    tables = [derived(found.names, each.table)[1] for each in lists]
+    groups = [group[each.example] for each in lists]
+    group_of, gone = np.concatenate(groups), np.concatenate([each.gone for each in lists])
     own = np.zeros(found.labels.shape, np.float32)
-    here = np.zeros((len(found), calibration.signal_count(len(names))), np.float32)
-    second = np.zeros((len(again.gone), here.shape[1]), np.float32)
-    second_group = group[again.example]
+    signals = np.zeros((len(gone), calibration.signal_count(len(names))), np.float32)
     for number in range(_GROUPS):
         train, test = (group != number) & listed, group == number
         part = scorer.train(
@@ -69,37 +70,39 @@ def calibrate(
             prior=prior.aligned(known, names),
         )
         own[test] = part.scores(table[test])
-        here[test] = calibration.none_signals(own[test], part.standardise(table[test]).numpy())
-        lists = asked_again[second_group == number]
-        second[second_group == number] = calibration.none_signals(part.scores(lists), part.standardise(lists).numpy())
+        signals[group_of == number] = np.concatenate(
+            [signals_by(part, each[rows == number]) for each, rows in zip(tables, groups, strict=True)]
+        )
 
     def answer(rows: NDArray[np.bool_]) -> Logistic:
-        return Logistic.fit(second[rows], again.gone[rows], ridge=_RIDGE, share=settings.none_share)
+        return Logistic.fit(signals[rows], gone[rows], ridge=_RIDGE, share=settings.none_share)
 
-    nobody, nobody_again = np.zeros(len(here)), np.zeros(len(second))
+    nobody = np.zeros(len(gone))
     for number in range(_GROUPS):
-        others = answer(second_group != number)
-        nobody[group == number] = others.probability(here[group == number])
-        nobody_again[second_group == number] = others.probability(second[second_group == number])
-    heat = calibration.first_place_temperature(own, found.labels, nobody)
-    held = _held_out(own, found.labels, found.golds, heat, nobody, nobody_again, again.gone)
-    return held, heat, answer(np.ones(len(second), bool))
+        nobody[group_of == number] = answer(group_of != number).probability(signals[group_of == number])
+    heat = calibration.first_place_temperature(own, found.labels, nobody[: len(found)])
+    held = _held_out(own, found.labels, found.golds, heat, nobody, gone)
+    return held, heat, answer(np.ones(len(gone), bool))
 
 
-def _without_parents(found: Examples) -> Again:
-    """The lists as they are and with the true parents struck off, and those of seeds that lacked them.
+def signals_by(nets: Scorer, table: Floats) -> Floats:
+    """What the none-question looks at, in lists (q, k, f) as these nets see them."""
+    x = nets.standardise(table)
+    return calibration.none_signals(nets.scores_of(x), x.numpy())
 
-    A parent struck off leaves its evidence among its siblings, one the seed never had does not: what is learned from
-    either kind alone misses much of the other.
-    """
+
+def with_and_without_parents(found: Examples) -> list[Again]:
+    """The lists as they are, then those of seeds that lacked some true parents; where no seed was asked again, the
+    lists with the true parents struck off."""
+    everyone, there = np.arange(len(found)), np.zeros(len(found), bool)
+    whole = Again(found.table, everyone, there)
+    if found.again:
+        return [whole, *found.again]
     kept = ~found.labels
     width = int(kept.sum(1).min())
     shorter = np.argsort(~kept, axis=1, kind="stable")[:, :width]
     struck = np.take_along_axis(found.table, shorter[:, :, None], 1)
-    everyone = np.arange(len(found))
-    there = np.zeros(len(found), bool)
-    parts = [Again(found.table, everyone, there), Again(struck, everyone, ~there)]
-    return joined(parts if found.again is None else [*parts, found.again])
+    return [whole, Again(struck, everyone, ~there)]
 
 
 def _held_out(
@@ -108,16 +111,16 @@ def _held_out(
     golds: NDArray[np.int64],
     heat: float,
     none: NDArray[np.float64],
-    none_again: NDArray[np.float64],
     gone: NDArray[np.bool_],
 ) -> HeldOut:
+    here = none[: len(own)]
     order = np.argsort(-own, axis=1, kind="stable")[:, :_KEPT]
-    probability = np.take_along_axis(calibration.softmax(own, heat), order, 1) * (1 - none[:, None])
+    probability = np.take_along_axis(calibration.softmax(own, heat), order, 1) * (1 - here[:, None])
     return HeldOut(
         probability.astype(np.float32),
         np.take_along_axis(labels, order, 1),
         golds,
+        here.astype(np.float32),
         none.astype(np.float32),
-        none_again.astype(np.float32),
         gone,
     )

@@ -83,7 +83,7 @@ class Pictured:
     def context(self) -> Context:
         """The structural side, shared with texts."""
         points = Points(self.means, self.means, np.ones(len(self.means), np.float32))
-        return Context(self.taxonomy, Views(self.means, self.means, self.means), points, len(self.taxonomy))
+        return Context(self.taxonomy, Views(self.means, self.means), points, len(self.taxonomy))
 
     @cached_property
     def below(self) -> Floats:

@@ -1,4 +1,4 @@
-"""Three looks at a concept's text: all of it, the name alone, the description alone."""
+"""Two looks at a concept's text: all of it, and the name alone."""
 
 from __future__ import annotations
 
@@ -16,14 +16,13 @@ Floats = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Views:
-    """Unit vectors, one row per concept; a concept without a description has its name's in that place."""
+    """Unit vectors, one row per concept."""
 
     full: Floats
     name: Floats
-    description: Floats
 
     def take(self, rows: NDArray[np.integer]) -> Views:
-        return Views(self.full[rows], self.name[rows], self.description[rows])
+        return Views(self.full[rows], self.name[rows])
 
     def to_arrays(self) -> dict[str, Floats]:
         return {field.name: getattr(self, field.name) for field in fields(self)}
@@ -31,8 +30,6 @@ class Views:
 
 def encode_views(encoder: TextEncoder, concepts: Sequence[Concept]) -> Views:
     """All texts go to the encoder in one call, so that each distinct one is encoded once."""
-    full = [concept.text for concept in concepts]
+    texts = [concept.text for concept in concepts]
     names = [concept.name for concept in concepts]
-    descriptions = [concept.description or concept.name for concept in concepts]
-    vectors = encoder.encode([*full, *names, *descriptions])
-    return Views(*np.split(vectors, 3))
+    return Views(*np.split(encoder.encode([*texts, *names]), 2))
