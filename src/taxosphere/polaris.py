@@ -28,7 +28,7 @@ from taxosphere.placing.expansion import Expansion, Placement
 from taxosphere.placing.insertion import Insertion
 from taxosphere.placing.sight import Sight
 from taxosphere.placing.suggestions import Suggestions
-from taxosphere.ranking import calibration, spaces
+from taxosphere.ranking import spaces
 from taxosphere.ranking.context import Context
 from taxosphere.ranking.crossfit import points
 from taxosphere.ranking.held_out import HeldOut
@@ -215,10 +215,6 @@ class Polaris:
     def held_out(self) -> HeldOut:
         """Lists of concepts hidden while the ranker learned, scored by nets that had not seen them."""
         return self._state.ranker.held_out
-
-    def reliability(self) -> list[tuple[float, float, int]]:
-        """(mean probability, share right, how many) by probability, for the held-out concepts."""
-        return calibration.reliability(self.held_out.probabilities[:, 0], self.held_out.labels[:, 0])
 
     def summary(self) -> list[str]:
         """What was learned, in a few lines."""

@@ -68,12 +68,3 @@ def test_a_list_shorter_than_the_top_is_padded() -> None:
     found = calibration.none_signals(np.zeros((2, 1)), np.ones((2, 1, 3)))
     assert found.shape == (2, calibration.TOP + 1 + 9)
     assert np.isfinite(found).all()
-
-
-def test_reliability_counts_every_answer_once() -> None:
-    probability = np.array([0.05, 0.95, 0.99, 1.0, 0.4])
-    right = np.array([False, True, True, False, True])
-    found = calibration.reliability(probability, right)
-    assert sum(count for _, _, count in found) == 5
-    sure = found[-1]
-    np.testing.assert_allclose(sure[:2], [(0.95 + 0.99 + 1.0) / 3, 2 / 3])

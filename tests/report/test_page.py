@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from html.parser import HTMLParser
 
+from taxosphere.evaluation.reliability import reliability
 from taxosphere.report import svg
 from taxosphere.report.page import Markup, cards, figure, page, table, tag
 
@@ -45,7 +46,7 @@ def test_a_page_escapes_what_it_is_given_and_loads_nothing() -> None:
         table(["a", nasty], [[nasty, 3]], numbers=[1], caption=nasty),
         cards([(nasty, nasty)]),
         figure(svg.orbit(nasty, [svg.Satellite(nasty, 0.3, 0.5, 0.4, True, False)]), nasty),
-        figure(svg.reliability([(0.5, 0.4, 3)], nasty), nasty),
+        figure(svg.reliability(reliability([0.5, 0.6, 0.9], [1, 0, 1]), nasty), nasty),
     ]
     document = page(nasty, *body)
     parsed = _parse(document)
@@ -65,3 +66,9 @@ def test_the_orbit_puts_a_near_candidate_up_and_a_far_one_down() -> None:
     assert 'cx="260.0" cy="60.0"' in near
     assert 'cx="260.0" cy="460.0"' in far
     assert "gate closed" in far
+
+
+def test_a_calibration_plot_has_a_dot_for_every_bin_that_holds_an_answer() -> None:
+    drawn = svg.reliability(reliability([0.05, 0.95, 0.99, 1.0, 0.4], [0, 1, 1, 0, 1], bins=10))
+    assert drawn.count("<circle") == 3
+    assert "said 98%, was right 67% of 3" in drawn

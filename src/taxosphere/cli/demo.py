@@ -38,6 +38,7 @@ def demo(
     """
     require("torch", "demo")
     require("edam_ontology", "demo")
+    from taxosphere.evaluation.reliability import reliability
     from taxosphere.model.presets import auto
     from taxosphere.placing.expansion import write_review
     from taxosphere.polaris import Polaris
@@ -60,11 +61,12 @@ def demo(
     out.mkdir(parents=True, exist_ok=True)
     expansion.taxonomy.write(out / "edam-expanded.obo")
     write_review(expansion, out / "review.tsv")
+    held = model.held_out
     page = report_page.Demo(
         "Putting concepts back into EDAM",
         len(split.seed),
         cases,
-        model.reliability(),
+        reliability(held.probabilities[:, 0], held.labels[:, 0], bins=10),
         [(case.suggestions.query.name, orbit(model, case)) for case in pictured(cases)],
         seconds,
         "taxosphere demo",

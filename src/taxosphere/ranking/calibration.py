@@ -65,13 +65,3 @@ def none_signals(scores: Floats, table: Floats) -> NDArray[np.float32]:
 def signal_count(features: int) -> int:
     """How many none-signals a list with this many features has."""
     return TOP + 1 + 3 * features
-
-
-def reliability(probability: Floats, right: NDArray[np.bool_], bins: int = 10) -> list[tuple[float, float, int]]:
-    """(mean probability, share right, how many) in bins of equal width that hold any."""
-    place = np.minimum((probability * bins).astype(int), bins - 1)
-    return [
-        (float(probability[place == b].mean()), float(right[place == b].mean()), int((place == b).sum()))
-        for b in range(bins)
-        if (place == b).any()
-    ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from taxosphere.evaluation.reliability import Reliability
 from taxosphere.placing.suggestions import Suggestions
 from taxosphere.report import svg
 from taxosphere.report.page import Markup, cards, figure, page, table, tag
@@ -34,7 +35,7 @@ class Demo:
     title: str
     seed_size: int
     cases: Sequence[Case]
-    bins: Sequence[tuple[float, float, int]]
+    held_out: Reliability
     orbits: Sequence[tuple[str, Sequence[svg.Satellite]]]
     seconds: float
     command: str
@@ -68,7 +69,7 @@ def write(demo: Demo) -> str:
         _found(demo.cases),
         tag("h2", "Can the probabilities be trusted?"),
         figure(
-            svg.reliability(demo.bins),
+            svg.reliability(demo.held_out),
             "Suggestions grouped by the probability they were given, for concepts hidden while the model learned. On "
             "the dashed line, what is called 80 % is right 80 % of the time.",
         ),

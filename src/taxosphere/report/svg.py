@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
+from taxosphere.evaluation.reliability import Reliability
 from taxosphere.report.page import Markup
 
 
@@ -21,10 +22,10 @@ def _text(x: float, y: float, text: str, anchor: str = "middle", extra: str = ""
     return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" {extra}>{escape(text)}</text>'
 
 
-def reliability(bins: Sequence[tuple[float, float, int]], title: str = "Calibration") -> Markup:
-    """(mean probability, share that was right, how many) per bin, against the diagonal of perfect calibration."""
+def reliability(found: Reliability, title: str = "Calibration") -> Markup:
+    """The bins that hold any answer, against the diagonal of perfect calibration."""
     size, left, top = 260, 44, 12
-    largest = max((count for _, _, count in bins), default=1)
+    largest = max(1, found.counts.max())
     parts = [
         f'<rect x="{left}" y="{top}" width="{size}" height="{size}" fill="none" stroke="var(--line)"/>',
         f'<line x1="{left}" y1="{top + size}" x2="{left + size}" y2="{top}" stroke="var(--soft)" '
@@ -33,7 +34,9 @@ def reliability(bins: Sequence[tuple[float, float, int]], title: str = "Calibrat
     for tick in (0.0, 0.5, 1.0):
         parts.append(_text(left + tick * size, top + size + 16, f"{tick:g}", extra='class="soft"'))
         parts.append(_text(left - 8, top + (1 - tick) * size + 4, f"{tick:g}", "end", 'class="soft"'))
-    for probability, right, count in bins:
+    for probability, right, count in zip(found.confidence, found.accuracy, found.counts, strict=True):
+        if count == 0:
+            continue
         x, y = left + probability * size, top + (1 - right) * size
         radius = 3 + 8 * math.sqrt(count / largest)
         parts.append(

@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from taxosphere import Taxonomy
+from taxosphere.cli import demo, main
+from taxosphere.taxonomy.split import leaves
+from tiny_encoder import build_tiny_encoder
+
+
+def test_the_demo_puts_topics_back_and_leaves_a_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    build_tiny_encoder(tmp_path / "encoder")
+    quick = (f"encoder.name={tmp_path / 'encoder'}", "training.epochs=3", "ranking.nets=1", "ranking.epochs=4")
+    whole, _ = demo.hidden_edam(0)
+    taxonomy = whole.keep(np.array(["topic_" in id for id in whole.ids]))
+    split = leaves(taxonomy, 0.1, 0)
+    monkeypatch.setenv("TAXOSPHERE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(demo, "QUICK", (*demo.QUICK, *quick))
+    monkeypatch.setattr(demo, "hidden_edam", lambda seed: (taxonomy, split))
+    assert main(["demo", "--out", str(tmp_path / "out"), "--accept", "0.3"]) == 0
+    told = capsys.readouterr().out
+    expanded = Taxonomy.read(tmp_path / "out" / "edam-expanded.obo")
+    with (tmp_path / "out" / "review.tsv").open(encoding="utf-8", newline="") as file:
+        left = {row["name"] for row in csv.DictReader(file, delimiter="\t")}
+    hidden = {query.name for query in split.queries}
+    attached = hidden - left
+    assert set(expanded.names) == set(taxonomy.names) - left
+    assert f"attached at 30% or surer: {len(attached)}, of which right:" in told
+    assert "right at first place:" in told
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert all(name in page for name in hidden)
+    plot, orbits = page.split("The orbital picture")
+    assert plot.count("<svg") == 1
+    assert orbits.count("<svg") <= demo.PICTURES
+    assert "http://" not in page.replace("http://www.w3.org/2000/svg", "")
+    assert "https://" not in page
