@@ -61,7 +61,7 @@ def asked(split: Split, state: int, encoder: text.TextEncoder, foreign: list[Con
     return Answers(
         np.array([best.probability for best in first]),
         np.array(right),
-        auroc(held.none_again, held.gone),
+        auroc(held.none, held.gone),
         auroc(none, np.arange(len(none)) >= len(first)),
     )
 

@@ -47,7 +47,7 @@ def main() -> None:
         figures = [np.mean([row[key] for row in rows]) for key in ("hit@1", "hit@5", "mr", "mrr")]
         sure = np.concatenate([each.probabilities[:, 0] for each in held])
         right = np.concatenate([each.labels[:, 0] for each in held])
-        none = np.concatenate([each.none_again for each in held])
+        none = np.concatenate([each.none for each in held])
         gone = np.concatenate([each.gone for each in held])
         print(
             f"{Path(folder).name}: {' / '.join(f'{figure:.1f}' for figure in figures)}; "

@@ -25,21 +25,20 @@ _RIDGE = 0.1  # on the weights of the question whether any candidate is right
 @dataclass(frozen=True)
 class HeldOut:
     """Lists of hidden leaves that the nets scoring them had not learned from: top probabilities (t, 10), which are
-    true parents, how many true parents there are and P(none). ``none_again`` is P(none) of those that were asked again
-    of a seed that lacked some true parents, and ``gone`` whether it lacked theirs."""
+    true parents and how many true parents there are. ``none`` is P(none), first of these lists, then of those asked
+    again of a seed that lacked some true parents, and ``gone`` whether theirs were lacking."""
 
     probabilities: Floats
     labels: NDArray[np.bool_]
     golds: NDArray[np.int64]
     none: Floats
-    none_again: Floats
     gone: NDArray[np.bool_]
 
     @classmethod
     def nothing(cls) -> HeldOut:
         few = np.zeros((0, _KEPT), np.float32)
         none = few[:, 0]
-        return cls(few, few.astype(bool), np.zeros(0, np.int64), none, none, none.astype(bool))
+        return cls(few, few.astype(bool), np.zeros(0, np.int64), none, none.astype(bool))
 
 
 def calibrate(
@@ -54,7 +53,7 @@ def calibrate(
     group = np.random.default_rng([random_state, 2]).permutation(len(found)) % _GROUPS
     listed = found.labels.any(1)
     lists = with_and_without_parents(found)
-    tables = [derived(found.names, each.table)[1] for each in lists]
+    tables = [table, *(derived(found.names, each.table)[1] for each in lists[1:])]
     groups = [group[each.example] for each in lists]
     group_of, gone = np.concatenate(groups), np.concatenate([each.gone for each in lists])
     own = np.zeros(found.labels.shape, np.float32)
@@ -113,14 +112,12 @@ def _held_out(
     none: NDArray[np.float64],
     gone: NDArray[np.bool_],
 ) -> HeldOut:
-    here = none[: len(own)]
     order = np.argsort(-own, axis=1, kind="stable")[:, :_KEPT]
-    probability = np.take_along_axis(calibration.softmax(own, heat), order, 1) * (1 - here[:, None])
+    probability = np.take_along_axis(calibration.softmax(own, heat), order, 1) * (1 - none[: len(own), None])
     return HeldOut(
         probability.astype(np.float32),
         np.take_along_axis(labels, order, 1),
         golds,
-        here.astype(np.float32),
         none.astype(np.float32),
         gone,
     )
