@@ -22,7 +22,6 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import dataclass
-from importlib.resources import as_file, files
 from pathlib import Path
 
 import numpy as np
@@ -30,6 +29,7 @@ import page
 from numpy.typing import NDArray
 
 from taxosphere import Concept, Polaris, Taxonomy
+from taxosphere.cli.demo import hidden_edam
 from taxosphere.encoders import text
 from taxosphere.evaluation.reliability import auroc, expected_calibration_error
 from taxosphere.taxonomy.checks import repair
@@ -84,19 +84,19 @@ def removed(whole: Split, state: int, encoder: text.TextEncoder) -> tuple[float,
 
 
 def edam() -> list[Concept]:
-    with as_file(files("edam_ontology") / "EDAM.tsv") as path:
-        concepts = [concept for concept in Taxonomy.read(path).concepts() if concept.description]
+    concepts = [concept for concept in hidden_edam(0)[0].concepts() if concept.description]
     return [concepts[i] for i in np.random.default_rng(0).permutation(len(concepts))[:FOREIGN]]
 
 
 def row(folder: str, split_name: str, answers: int, encoder: text.TextEncoder) -> str:
     taxonomy, _ = repair(Taxonomy.read(folder))
+    foreign = edam()
     found: list[Answers] = []
     none: list[tuple[float, float]] = []
     while sum(len(each.sure) for each in found) < answers:
         state = len(found)
         split = published(taxonomy, read_parts(folder)) if split_name == "published" else leaves(taxonomy, 0.2, state)
-        found.append(asked(split, state, encoder, edam()))
+        found.append(asked(split, state, encoder, foreign))
         none.append(removed(split, state, encoder))
     sure = np.concatenate([each.sure for each in found])
     right = np.concatenate([each.right for each in found])

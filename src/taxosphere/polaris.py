@@ -322,9 +322,8 @@ class Polaris:
         edges = [(found[0].id, query.id) for query, found in zip(queries, alone, strict=True) if found]
         grown = seed.add(queries, edges)
         new = encode_views(fitted.encoder, queries)
-        views = Views(
-            *(np.concatenate(pair) for pair in zip(_columns(fitted.context.views), _columns(new), strict=True))
-        )
+        known = fitted.context.views.to_arrays()
+        views = Views(**{name: np.concatenate([known[name], rows]) for name, rows in new.to_arrays().items()})
         context = Context(grown, views, points(fitted.network, views.full), len(seed))
         return self._suggest(context, queries, k=10, exclude=np.arange(len(seed), len(grown)))
 
@@ -364,10 +363,6 @@ def as_concepts(concepts: Sequence[New], taxonomy: Taxonomy) -> list[Concept]:
             given = Concept("", name.strip(), description)
         made.append((0, given))
     return with_ids(made, taxonomy)
-
-
-def _columns(views: Views) -> tuple[NDArray[np.float32], ...]:
-    return views.full, views.name
 
 
 def _share(right: NDArray[np.bool_]) -> float | None:
