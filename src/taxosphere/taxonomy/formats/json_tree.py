@@ -23,7 +23,7 @@ KNOWN = (*jv.OURS, "children", "label", "definition", "image")
 
 
 def read(path: Path) -> Draft:
-    top = jv.parse(read_text(path), path)
+    top = jv.parse_entries(read_text(path), path)
     draft = Draft(path=path, format="json")
     if isinstance(top, dict) and not jv.text_of(top, *NAMING) and isinstance(top.get("children"), list):
         draft.meta["json"] = {"top": {key: value for key, value in top.items() if key != "children"}}
@@ -43,37 +43,40 @@ class _TreeReader:
     def __init__(self, draft: Draft) -> None:
         self.draft = draft
         self.seen: dict[str, str] = {}  # id → name
-        self.references: list[tuple[str, str]] = []
-        self.nameless: dict[str, dict[str, Any]] = {}  # roots that have an id alone
+        self.references: list[tuple[str, str, int]] = []
+        self.nameless: dict[str, jv.Entry] = {}  # roots that have an id alone
         self.renamed = 0
 
     def read(self, roots: list[Any]) -> None:
-        stack: list[tuple[Any, str | None, str]] = [(node, None, "") for node in reversed(roots)]
+        stack: list[tuple[Any, str | None, str, int]] = [(node, None, "", 0) for node in reversed(roots)]
         while stack:
-            node, parent, way = stack.pop()
-            if isinstance(node, str):
-                node = {"name": node}
-            if not isinstance(node, dict):
-                raise InputError(
-                    f"expected an object with 'name' and 'children', found {_shown(node)}", self.draft.path
-                )
+            node, parent, way, line = stack.pop()
+            if not isinstance(node, jv.Entry):
+                node = self._leaf(node, line)
             children: list[Any] = [] if node.get("children") is None else node["children"]
             if not isinstance(children, list):
-                raise InputError(f"'children' of '{_name(node)[:60]}' must be a list", self.draft.path)
+                raise InputError(f"'children' of '{_name(node)[:60]}' must be a list", self.draft.path, node.line)
             id = self._place(node, parent, way)
             here = f"{way} / {_name(node) or id}" if way else _name(node) or id
-            stack += [(child, id, here) for child in reversed(children)]
+            stack += [(child, id, here, node.line) for child in reversed(children)]
         self._resolve()
 
-    def _place(self, node: dict[str, Any], parent: str | None, way: str) -> str:
+    def _leaf(self, name: Any, line: int) -> jv.Entry:
+        """A name alone, below the entry of that line."""
+        if not isinstance(name, str):
+            message = f"expected an object with 'name' and 'children', found {_shown(name)}"
+            raise InputError(message, self.draft.path, line or None)
+        return jv.Entry([("name", name)], line)
+
+    def _place(self, node: jv.Entry, parent: str | None, way: str) -> str:
         name, id = _name(node), jv.text_of(node, "id")
         if not name and not id:
-            raise InputError("an entry has neither 'name' nor 'id'", self.draft.path)
+            raise InputError("an entry has neither 'name' nor 'id'", self.draft.path, node.line or None)
         if not name:
             if parent is None:
                 self.nameless.setdefault(id, node)
             else:
-                self.references.append((id, parent))
+                self.references.append((id, parent, node.line))
             return id
         again = bool(id) and self.seen.get(id) == name
         if not id:
@@ -84,10 +87,10 @@ class _TreeReader:
         if not again:
             self._add(node, id, name)
         if parent is not None:
-            self.draft.edge(parent, id)
+            self.draft.edge(parent, id, node.line)
         return id
 
-    def _add(self, node: dict[str, Any], id: str, name: str) -> None:
+    def _add(self, node: jv.Entry, id: str, name: str) -> None:
         self.seen.setdefault(id, name)
         self.draft.concept(
             id,
@@ -96,11 +99,12 @@ class _TreeReader:
             jv.texts_of(node, "synonyms"),
             jv.texts_of(node, "images", "image"),
             jv.extras_of(node, KNOWN),
+            node.line,
         )
 
     def _resolve(self) -> None:
-        for id, parent in self.references:
-            self.draft.edge(parent, id)
+        for id, parent, line in self.references:
+            self.draft.edge(parent, id, line)
         nameless = {id: node for id, node in self.nameless.items() if id not in self.seen}
         for id, node in nameless.items():
             self._add(node, id, id)

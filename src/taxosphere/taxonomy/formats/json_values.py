@@ -8,31 +8,79 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
 
 from taxosphere.errors import InputError
 from taxosphere.taxonomy.concept import Concept
 
 # A text that is cut off reaches to the end.
 _TOKEN = re.compile(rb'("(?:[^"\\]|\\.?)*(?:"|\Z))\s*(:)?|[\[\]{}]', re.DOTALL)
+_TEXT = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"')
+_NO_NUMBER = re.compile(r"NaN|Infinity|\d{1000,}")
 OURS = ("id", "name", "description", "synonyms", "images")
 
 
-def parse(text: str, path: Path, first_line: int = 1) -> Any:
+class Entry(dict[str, Any]):
+    """An object of a JSON file, and the line it begins in."""
+
+    __slots__ = ("line",)
+
+    def __init__(self, pairs: Iterable[tuple[str, Any]], line: int = 0) -> None:
+        super().__init__(pairs)
+        self.line = line
+
+
+def parse(
+    text: str, path: Path, first_line: int = 1, made: Callable[[list[tuple[str, Any]]], Any] | None = None
+) -> Any:
+    """The value a text spells; ``made`` makes objects of their pairs."""
     try:
-        value = json.loads(text, parse_constant=_refuse)
+        value = json.loads(text, parse_constant=_refuse, object_pairs_hook=made)
     except json.JSONDecodeError as error:
         line = first_line + error.lineno - 1
         raise InputError(f"is not JSON: {error.msg}; is the file cut off?", path=path, line=line) from None
     except RecursionError:
         raise InputError("is nested too deeply to be read", path=path, line=first_line) from None
     except ValueError as error:
-        raise InputError(f"is not JSON: {error}", path=path, line=first_line) from None
+        bare = _TEXT.sub("", text)
+        found = _NO_NUMBER.search(bare)
+        line = first_line + bare.count("\n", 0, found.start() if found else 0)
+        raise InputError(f"is not JSON: {error}", path=path, line=line) from None
     if "\\ud" in text or "\\uD" in text:
-        _refuse_half_characters(value, path, first_line)
+        _refuse_half_characters(text, path, first_line)
     return value
+
+
+def parse_entries(text: str, path: Path) -> Any:
+    """The same, and every object knows its line."""
+    entries: list[Entry] = []
+
+    def made(pairs: list[tuple[str, Any]]) -> Entry:
+        entries.append(Entry(pairs))
+        return entries[-1]
+
+    value = parse(text, path, made=made)
+    for entry, line in zip(entries, _lines(text).tolist(), strict=True):
+        entry.line = line
+    return value
+
+
+def _lines(text: str) -> NDArray[np.int64]:
+    """The line each object of a JSON text begins in, in the order in which they end."""
+    bare = np.frombuffer(_TEXT.sub("", text).encode(), np.uint8)
+    opened, closed = bare == ord("{"), bare == ord("}")
+    depth = np.cumsum(opened) - np.cumsum(closed)
+    line = 1 + np.cumsum(bare == ord("\n"))
+    begin, end = np.flatnonzero(opened), np.flatnonzero(closed)
+    found = np.empty(len(end), np.int64)
+    # Of the objects of one depth, the first to begin is the first to end.
+    found[np.argsort(depth[end] + 1, kind="stable")] = line[begin[np.argsort(depth[begin], kind="stable")]]
+    return found
 
 
 def outer_keys(head: bytes) -> Iterator[bytes]:
@@ -53,13 +101,14 @@ def _refuse(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is no JSON number")
 
 
-def _refuse_half_characters(value: Any, path: Path, line: int) -> None:
-    try:
-        json.dumps(value, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        raise InputError(
-            "holds half of a surrogate pair (\\ud…), which is no character", path=path, line=line
-        ) from None
+def _refuse_half_characters(text: str, path: Path, first_line: int) -> None:
+    for found in _TEXT.finditer(text):
+        try:
+            json.loads(found[0]).encode()
+        except UnicodeEncodeError:
+            message = "holds half of a surrogate pair (\\ud…), which is no character"
+            line = first_line + text.count("\n", 0, found.start())
+            raise InputError(message, path=path, line=line) from None
 
 
 def to_extra(value: Any) -> str:
