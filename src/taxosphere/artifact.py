@@ -131,12 +131,13 @@ def same_layout(path: str | PathLike[str]) -> Iterator[None]:
         raise InputError("this model folder was written by another version of taxosphere; fit it again", path) from None
 
 
-def holds(path: Path, config: Mapping[str, Any], taxonomy: Taxonomy) -> bool:
-    """Is there a whole model of this taxonomy with these settings?"""
+def holds(path: Path, config: Mapping[str, Any], taxonomy: Taxonomy, began: str | None = None) -> bool:
+    """Is there a whole model of this taxonomy with these settings, ``began`` from the same weights?"""
     if not (path / MANIFEST).is_file():
         return False
     manifest = read_manifest(path)
-    return manifest.get("config") == config and manifest.get("seed_hash") == seed_hash(taxonomy)
+    found = manifest.get("config"), manifest.get("seed_hash"), manifest.get("began")
+    return found == (config, seed_hash(taxonomy), began)
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:

@@ -83,13 +83,14 @@ class Polaris:
         report = progress or _silent
         taxonomy, image_encoder = collection.locate(taxonomy, config.images.encoder)
         encoder = encoder or load_encoder(config)
+        begin = None if start is None else start.network_for(config)
         report(0, 1, f"encoding {len(taxonomy):,} concepts")
         space = spaces.fit(
             encoder,
             taxonomy,
             config,
             random_state=state,
-            start=None if start is None else start.network_for(config),
+            start=begin,
             checkpoints=spaces.Checkpoints(checkpoints, resume),
             progress=lambda epoch, total: report(epoch.number, total, _told(epoch)),
         )
@@ -108,7 +109,9 @@ class Polaris:
             report(0, 1, f"looking at pictures of {sum(map(bool, taxonomy.images)):,} concepts")
             sight = Sight.fit(taxonomy, image_encoder, fitted.plain_vectors, config, state)
         self.config = config.model_copy(update={"seed": state})
-        self._fitted = replace(fitted, insertion=Insertion.fit(taxonomy, fitted.plain_vectors, state), sight=sight)
+        inserting = Insertion.fit(taxonomy, fitted.plain_vectors, state)
+        began = None if begin is None else begin.digest()
+        self._fitted = replace(fitted, insertion=inserting, sight=sight, began=began)
         return self
 
     @property
@@ -208,7 +211,7 @@ class Polaris:
             fitted.encoder, fitted.network, fitted.ranker, fitted.insertion, fitted.history, taxonomy, views
         )
         sight = None if fitted.sight is None else fitted.sight.adopt(taxonomy, moved.plain_vectors)
-        self._fitted = replace(moved, sight=sight)
+        self._fitted = replace(moved, sight=sight, began=fitted.began)
         return self
 
     @property
@@ -256,6 +259,7 @@ class Polaris:
             **sight,
             "config": self.config.model_dump(mode="json"),
             "encoder": text.description(fitted.plain),
+            "began": fitted.began,
             "ranker": notes,
             "history": [asdict(epoch) for epoch in fitted.history],
             "metrics": {"held_out_hit@1": _share(fitted.ranker.held_out.labels[:, 0])},
@@ -292,7 +296,7 @@ class Polaris:
             with artifact.same_layout(path):
                 sight = Sight.from_arrays(pictures, stored.manifest["pictures"], stored.taxonomy, texts)
             fitted = replace(fitted, sight=sight)
-        model._fitted = fitted
+        model._fitted = replace(fitted, began=stored.manifest.get("began"))
         return model
 
     # -- inside -------------------------------------------------------------------------------------------------------

@@ -56,6 +56,15 @@ def test_resuming_a_finished_fit_says_so(model: Path, workplace: Path, capsys: p
     assert (model / "manifest.json").stat().st_mtime_ns == before
 
 
+def test_a_finished_fit_that_began_elsewhere_is_another_one(
+    model: Path, workplace: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    warm = ("-o", str(workplace / "warm"), "--from", str(model), "--resume")
+    for more, word in ((warm[:2], "wrote"), (warm, "wrote"), (warm, "finished already")):
+        assert _fit(workplace, *more) == 0
+        assert word in capsys.readouterr().err
+
+
 def test_fine_tuning_says_how_long_it_takes(
     workplace: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

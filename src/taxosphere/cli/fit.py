@@ -72,7 +72,8 @@ def fit(
     previous = Polaris.load(start) if start is not None else None
     if previous is not None and previous.config is not None and config is None and preset == "auto":
         settings = previous.config.with_overrides(changes)
-    if resume and artifact.holds(model, settings.model_dump(mode="json"), read):
+    began = None if previous is None else previous.network_for(settings).digest()
+    if resume and artifact.holds(model, settings.model_dump(mode="json"), read, began):
         output.say(f"{model} is finished already: same taxonomy, same settings")
         return
     if settings.training.fine_tune:

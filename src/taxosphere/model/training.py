@@ -223,7 +223,6 @@ def fingerprint(run: Run, network: SphereNetwork, data: bytes) -> str:
     digest.update(run.config.model_dump_json(include={"network", "loss", "training"}).encode())
     digest.update(f"{run.random_state} {run.epochs} {len(run.seed)}".encode())
     digest.update(run.seed.edge_array.tobytes())
-    for weight in network.state_dict().values():
-        digest.update(weight.contiguous().numpy().tobytes())
+    digest.update(network.digest().encode())
     digest.update(data)
     return digest.hexdigest()

@@ -48,6 +48,8 @@ class Fitted:
     cutoff: float
     sight: Sight | None = None
     """The picture side, where the taxonomy has pictures."""
+    began: str | None = None
+    """Digest of the network that was begun from, where it was not a new one."""
 
     @cached_property
     def plain(self) -> TextEncoder:
