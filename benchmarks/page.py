@@ -13,5 +13,4 @@ def write(
 ) -> None:
     names = " ".join(f"$TAXOSPHERE_DATA/{Path(folder).name}" for folder in folders)
     command = f"`python benchmarks/{script} {names} {flags} --out {out}`"
-    with atomic.file(out) as temporary:
-        temporary.write_text("\n".join([f"# {title}", "", command, "", *notes, "", *table, ""]), encoding="utf-8")
+    atomic.write_text(out, "\n".join([f"# {title}", "", command, "", *notes, "", *table, ""]))

@@ -89,8 +89,21 @@ def test_wrong_kinds_of_questions_are_refused(model: Polaris) -> None:
         model.suggest("  ")
     with pytest.raises(InputError, match="holds no concepts"):
         Polaris(QUICK).fit(Taxonomy.from_concepts([], []), encoder=GramEncoder())
+    with pytest.raises(InputError, match="fitted without pictures"):
+        model.suggest("oil", images=["oil.png"])
+    with pytest.raises(InputError, match="random state is 4294967296"):
+        Polaris(QUICK).fit(meadow(), encoder=GramEncoder(), random_state=1 << 32)
     with pytest.raises(InputError, match=r"circle|cycle"):
         model.adopt(Taxonomy.from_edges([("a", "b"), ("b", "a")]))
+
+
+def test_settings_that_do_not_fit_the_prior_are_refused_before_anything_is_learned() -> None:
+    def learned(done: int, total: int, what: str) -> None:
+        raise AssertionError(what)
+
+    wide = PolarisConfig().with_overrides(["ranking.hidden=7"])
+    with pytest.raises(InputError, match="set ranking.prior=false"):
+        Polaris(wide).fit(meadow(), encoder=GramEncoder(), progress=learned)
 
 
 @pytest.mark.parametrize(

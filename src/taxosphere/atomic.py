@@ -40,6 +40,11 @@ def file(path: str | os.PathLike[str]) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
 
 
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    with file(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
 @contextmanager
 def folder(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Yield a temporary folder that takes the place of ``path`` when the block ends well.

@@ -17,7 +17,7 @@ from taxosphere.encoders import collection, text
 from taxosphere.encoders.text import TextEncoder
 from taxosphere.errors import InputError, TaxosphereError
 from taxosphere.model.checkpoint import Epoch
-from taxosphere.model.config import PolarisConfig
+from taxosphere.model.config import SEEDS, PolarisConfig
 from taxosphere.model.network import SphereNetwork
 from taxosphere.model.presets import auto
 from taxosphere.orbit import selection
@@ -28,7 +28,7 @@ from taxosphere.placing.expansion import Expansion, Placement
 from taxosphere.placing.insertion import Insertion
 from taxosphere.placing.sight import Sight
 from taxosphere.placing.suggestions import Suggestions
-from taxosphere.ranking import spaces
+from taxosphere.ranking import prior, spaces
 from taxosphere.ranking.context import Context
 from taxosphere.ranking.crossfit import points
 from taxosphere.ranking.held_out import HeldOut
@@ -77,6 +77,9 @@ class Polaris:
         """
         config = self._wanted or auto(taxonomy)
         state = config.seed if random_state is None else random_state
+        if not 0 <= state < SEEDS:
+            raise InputError(f"the random state is {state}; it lies between 0 and {SEEDS - 1:,}")
+        known = prior.wanted(config.ranking)
         if len(taxonomy) == 0:
             raise InputError("the taxonomy holds no concepts: there is nothing to place others below")
         taxonomy.refuse_cycles()
@@ -98,6 +101,7 @@ class Polaris:
             taxonomy,
             space.refit,
             config,
+            known,
             gamma=selection.gamma(space.head, taxonomy, config.orbit),
             random_state=state,
             progress=progress,
@@ -155,6 +159,8 @@ class Polaris:
         if description or images:
             if not isinstance(concept, str):
                 raise TypeError("a pair or a Concept brings its own description and pictures")
+            if images and self.sight is None:
+                raise InputError("this model was fitted without pictures: ask without 'images'")
             files = [images] if isinstance(images, str) else images
             concept = Concept("", concept, description, images=tuple(map(str, files)))
         return next(self.suggest_many([concept], k=k))
@@ -310,7 +316,8 @@ class Polaris:
         self, context: Context, queries: Sequence[Concept], *, k: int, exclude: Longs | None = None
     ) -> list[Suggestions]:
         found: dict[int, Suggestions] = {}
-        for look in asking.looks(self._state, context, queries, exclude=exclude, explained=k):
+        places = suggestions.places_needed(k)
+        for look in asking.looks(self._state, context, queries, exclude=exclude, explained=places):
             asked = [queries[i] for i in look.rows]
             made = suggestions.assemble(
                 look.context, asked, look.vectors, look.ranked, look.matches, k=k, cutoff=look.cutoff

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -82,10 +83,23 @@ def test_twelve_concepts_worked_out_on_paper(pantry: Path, capsys: pytest.Captur
 
 
 def test_the_references_stand_beside_a_model(pantry: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(command(pantry, "--split", "leaves", "--runs", "2", "--without-descriptions")) == 0
+    assert main(command(pantry, "--split", "leaves", "--runs", "2")) == 0
     printed = capsys.readouterr().out
     assert "pantry, leaves split; queries: 1, candidates: 11, runs: 2" in printed
     assert all(name in printed for name in methods.REFERENCES)
+
+
+def test_descriptions_can_be_left_unread(pantry: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    taxonomy = Taxonomy.read(pantry)
+    telling = {"apple": "a fruit", "lemon": "a citrus", "lemonade": "a drink"}
+    words = tuple(telling.get(name, "") for name in taxonomy.names)
+    replace(taxonomy, descriptions=words).write(pantry)
+    found = []
+    for more in ([], ["--without-descriptions"]):
+        assert main(["evaluate", str(pantry), "--method", "tfidf", "--json", *more]) == 0
+        found.append(json.loads(capsys.readouterr().out)["metrics"]["hit@1"]["mean"])
+    assert found[0] == 100
+    assert found[1] < 50
 
 
 def test_each_run_leaves_its_record(pantry: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -118,6 +132,12 @@ def test_a_cycle_is_refused_with_one_line(pantry: Path, capsys: pytest.CaptureFi
         (["--runs", "0"], "'--runs'"),
         (["--seed", "-1"], "'--seed'"),
         (["--method", "polaris", "--set", "encoder.name=other"], "'encoder.name' is no setting of a method"),
+        (["--classes", "3"], "for questions in pictures alone: --classes;"),
+        (["--image-encoder", "none"], "for questions in pictures alone: --image-encoder;"),
+        (
+            ["--split", "unseen", "--repair", "--without-descriptions", "--columns", "parent,child"],
+            "for questions in words alone: --without-descriptions, --repair, --columns;",
+        ),
     ],
 )
 def test_bad_input_ends_in_one_line(

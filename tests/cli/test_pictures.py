@@ -155,6 +155,9 @@ def test_fit_refuses_or_skips_broken_pictures(workplace: Path, capsys: pytest.Ca
     assert not (workplace / "few-model").exists()
     assert fit(workplace, "few", "few-model", "--skip-broken") == 0
     assert capsys.readouterr().err.count("b.png") == 1
+    options = ["--runs", "1", "--image-encoder", str(workplace / "clip"), "--encoder", str(workplace / "encoder")]
+    main(["evaluate", str(workplace / "few"), *options])
+    assert capsys.readouterr().err.count("b.png") == 1
 
 
 def test_a_model_without_pictures_says_so(workplace: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -175,6 +178,6 @@ def test_evaluate_in_pictures(workplace: Path, capsys: pytest.CaptureFixture[str
     assert main(["evaluate", str(workplace / "native"), "--classes", "5", *options, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert (found["split"], found["candidates"]) == ("pictures", 5)
-    assert found["metrics"]["hit@1"]["mean"] >= 0
+    assert found["metrics"]["hit@1"]["mean"] >= 60  # three of five; by chance one
     assert main(["evaluate", str(workplace / "native"), "--split", "unseen", *options]) == 0
     assert "sibling-vote" in capsys.readouterr().out

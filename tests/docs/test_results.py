@@ -9,8 +9,8 @@ import pytest
 
 from taxosphere.evaluation import records, studies
 from taxosphere.evaluation.studies.frame import Findings
+from taxosphere.report import html, tables
 from taxosphere.report import studies as study_report
-from taxosphere.report import tables
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "docs" / "results"
@@ -25,6 +25,9 @@ def test_bench_tables_follow_from_their_runs(folder: Path) -> None:
     lines = sorted(records.read(folder / "runs.jsonl"), key=records.key)
     drawn = tables.markdown(tables.bench_tables(lines) + tables.significance_tables(lines))
     assert (folder / "tables.md").read_text(encoding="utf-8") == drawn
+    about = records.read_about(folder)
+    assert about["commands"]
+    assert (folder / "report.html").read_text(encoding="utf-8") == html.bench_page(lines, about)
 
 
 @pytest.mark.parametrize("folder", folders("studies/*/runs.jsonl"), ids=lambda folder: folder.name)

@@ -7,6 +7,7 @@ import pytest
 
 from taxosphere import Taxonomy
 from taxosphere.encoders import collection
+from taxosphere.taxonomy.checks import repair
 
 
 @pytest.fixture
@@ -37,6 +38,25 @@ def test_vectors_beside_the_tables_say_which_pictures_there_are(folder: Path) ->
     assert encoder == str(folder / "v.npy")
     assert found.images == (("x/1.jpg", "x/2.jpg"), ())
     assert collection.locate(Taxonomy.read(folder), "efficientnet-lite0")[0].images[0] == ()
+
+
+def test_other_edges_leave_the_pictures_where_they_are(folder: Path) -> None:
+    (folder / "images.tsv").write_text("path\tconcept\nx/1.jpg\ta\n")
+    np.save(folder / "v.npy", np.ones((1, 3)))
+    (folder / "edges.tsv").write_text("parent_id\tchild_id\na\tb\nb\ta\n")
+    repaired, dropped = repair(Taxonomy.read(folder))
+    assert len(dropped) == 1
+    assert collection.locate(repaired)[1] == str(folder / "v.npy")
+
+
+def test_what_was_not_read_takes_no_pictures_from_the_working_folder(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "images.tsv").write_text("path\tconcept\nx/1.jpg\ta\n")
+    np.save(folder / "v.npy", np.ones((1, 3)))
+    monkeypatch.chdir(folder)
+    plain = Taxonomy.from_edges([("a", "b")])
+    assert collection.locate(plain) == (plain, "")
 
 
 def test_words_alone() -> None:

@@ -187,6 +187,22 @@ def test_a_pattern_that_matches_nothing(folder: Path, tiny_clip: Path) -> None:
     assert len(found.faults) == 1
 
 
+def test_a_pattern_that_matches_too_much(
+    folder: Path, tiny_clip: Path, paths: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    encoder = image.load(str(tiny_clip), cache=None)
+    named = [(str(folder / "*.png"),), (paths[0],)]
+    count = len(list(folder.glob("*.png")))
+    monkeypatch.setattr(image, "_MOST_FILES", count)
+    assert image.gallery(encoder, named).owner.tolist() == [0] * count + [1]
+    monkeypatch.setattr(image, "_MOST_FILES", count - 1)
+    with pytest.raises(InputError, match=rf"\*\.png: this pattern matches more than {count - 1} files"):
+        image.gallery(encoder, named)
+    found = image.gallery(encoder, named, broken="skip")
+    assert found.shown.tolist() == [False, True]  # none of its files, rather than those that came first
+    assert [fault.path for fault in found.faults] == [str(folder / "*.png")]
+
+
 def strange_files(place: Path, count: int) -> dict[str, bool]:
     """Files of every kind, by path: is it a picture?"""
     chance = random.Random(0)

@@ -126,11 +126,11 @@ def zoo(tmp_path: Path) -> Path:
 
 def test_a_folder_of_vectors_is_evaluated(zoo: Path) -> None:
     assert images.holds_pictures(zoo)
-    found = picture_tasks.evaluate(zoo, classes=2, runs=2, encoder=GramEncoder())
+    found = picture_tasks.evaluate(images.read(zoo), classes=2, runs=2, encoder=GramEncoder())
     assert found.dataset == f"{zoo.name}-2"
     assert [(run.random_state, run.candidates, len(run.outcome.sizes)) for run in found.runs] == [(0, 2, 4), (1, 2, 4)]
     assert all(run.metrics["hit@1"] == 100 and run.metrics["mr"] == 1 for run in found.runs)
-    whole = picture_tasks.evaluate(zoo, runs=1, encoder=GramEncoder())
+    whole = picture_tasks.evaluate(images.read(zoo), runs=1, encoder=GramEncoder())
     assert (whole.dataset, whole.runs[0].candidates) == (zoo.name, 3)
 
 
@@ -282,7 +282,7 @@ def test_the_birds(shared_data: Path) -> None:
     folder = shared_data / "cub200_wikispecies"
     if not (folder / "image_vectors_efflite0.npy").is_file():
         pytest.skip("the vectors of the birds are not here")
-    found = picture_tasks.evaluate(folder, classes=20, runs=1, seed=1, encoder=GramEncoder())
+    found = picture_tasks.evaluate(images.read(folder), classes=20, runs=1, seed=1, encoder=GramEncoder())
     assert found.dataset == "birds20"
     assert found.runs[0].metrics["hit@1"] > 85
     assert found.runs[0].metrics["mrr"] > 92

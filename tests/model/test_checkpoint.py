@@ -111,6 +111,18 @@ def test_another_training_is_refused(grove: Grove, tmp_path: Path) -> None:
         train_head(grove[1], grove[0], CONFIG, random_state=0, start=other, checkpoint=Checkpoint(file))
 
 
+def test_other_validation_queries_are_another_training(grove: Grove, tmp_path: Path) -> None:
+    split = leaves(grove[0], 0.2, 0)
+    vectors, asked = grove[1][: len(split.seed)], grove[1][-len(split.queries) :]
+    file = tmp_path / "c.safetensors"
+    known = Validation(split.gold, asked)
+    train_head(vectors, split.seed, CONFIG, random_state=0, validation=known, checkpoint=Checkpoint(file))
+    turned = split.gold[1:] + split.gold[:1]
+    for other in (Validation(split.gold, -asked), Validation(turned, asked), None):
+        with pytest.raises(InputError, match="belongs to a training with other settings"):
+            train_head(vectors, split.seed, CONFIG, random_state=0, validation=other, checkpoint=Checkpoint(file))
+
+
 def test_a_damaged_file_is_named(grove: Grove, tmp_path: Path) -> None:
     file = tmp_path / "c.safetensors"
     file.write_bytes(b"\x10\x00\x00\x00\x00\x00\x00\x00{nonsense")

@@ -96,6 +96,31 @@ def test_more_pictures_than_landmarks(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (model.score(vectors).argmax(1) == label).mean() > 0.9
 
 
+def test_a_label_with_one_picture_keeps_it_as_a_landmark(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(towers, "MOST_LANDMARKS", 40)
+    vectors, label, texts = clusters(labels=30)
+    rows = np.flatnonzero((label < 5) | (np.arange(len(label)) % 15 == 0))  # five labels of 15 and 25 of one
+    label = label[rows]
+    solved = towers._solve(vectors[rows], label, texts, False, 0)
+    shown = label[(solved.landmarks @ solved.directions.points(vectors[rows]).T).argmax(1)]
+    counts = np.bincount(shown, minlength=30)
+    assert (counts[:5] == 6).all()  # 15 · 40 / 100
+    assert (counts[5:] == 1).all()
+    alone = np.flatnonzero(np.bincount(label)[label] == 1)
+    assert len(towers._solve(vectors[rows[alone]], label[alone] - 5, texts[5:], False, 0).landmarks) == 25
+
+
+def test_a_text_that_stands_in_for_pictures_stays_a_landmark(monkeypatch: pytest.MonkeyPatch) -> None:
+    space = SharedSpace.make(shots=5, seed=0)
+    shown = space.label % 4 != 0
+    monkeypatch.setattr(towers, "MOST_LANDMARKS", 100)
+    solved = towers._solve(space.vectors[shown], space.label[shown], space.texts, True, 0)
+    assert solved.spoken is not None
+    assert len(solved.landmarks) < shown.sum()
+    cosines = solved.landmarks @ solved.spoken.points(space.texts[::4]).T
+    np.testing.assert_allclose(cosines.max(0), 1, atol=1e-5)
+
+
 def test_labels_with_one_picture_or_none_do_no_harm() -> None:
     vectors, label, texts = clusters()
     rows = np.flatnonzero((label < 4) | (np.arange(len(label)) == len(label) - 1))  # label 4 none, label 5 one

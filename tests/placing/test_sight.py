@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from taxosphere import Polaris, artifact
+from taxosphere import Concept, Polaris, Taxonomy, artifact
 from taxosphere.cli import main
 from taxosphere.encoders import image
 from taxosphere.placing.sight import Sight
@@ -118,6 +118,25 @@ def test_a_colour_without_pictures_finds_its_kind(model: Path, place: Path, caps
         assert main(["suggest", str(model), "--image", str(place / "new" / f"{shades[-1]}.png"), "--json"]) == 0
         right += kind in json.loads(capsys.readouterr().out)["suggestions"][0]["path"]
     assert right >= 3
+
+
+def test_adopted_pictures_that_cannot_be_used_are_named(model: Path, place: Path) -> None:
+    loaded = Polaris.load(model)
+    shown, gone = str(place / "new" / "red.png"), [str(place / "nowhere" / f"{i}.png") for i in range(2)]
+    pictured = Concept("vermilion", "vermilion", images=(shown, gone[0]))
+    blank = Concept("scarlet", "scarlet", images=(gone[1],))
+    edges = [(loaded.taxonomy.ids[p], loaded.taxonomy.ids[c]) for p, c in loaded.taxonomy.edge_array]
+    grown = Taxonomy.from_concepts(
+        [*loaded.taxonomy.concepts(), pictured, blank], [*edges, ("warm", "vermilion"), ("warm", "scarlet")]
+    )
+    sight = loaded.adopt(grown).sight
+    assert sight is not None
+    assert sight.known.shown[grown.position("vermilion")]
+    assert not sight.known.shown[grown.position("scarlet")]
+    assert [fault.path for fault in sight.faults] == gone
+    again = loaded.adopt(grown).sight
+    assert again is not None
+    assert again.faults == sight.faults
 
 
 def test_evaluate_reads_labels_by_the_same_encoder(place: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -30,8 +30,11 @@ def test_siblings_reasons_and_parents_against_loops(animals: Taxonomy) -> None:
     views = encode_views(GramEncoder(), list(animals.concepts()))
     context = Context(animals, views, Points(views.full, views.full, np.ones(len(animals), np.float32)), len(animals))
     asked = encode_views(GramEncoder(), queries).full
-    ranked = _ranked(len(animals), 5)
+    ranked = _ranked(len(animals), min(10, len(animals)))
+    one = assemble(context, queries, asked, ranked, [(), ()], k=1, cutoff=1.0)
     for i, found in enumerate(assemble(context, queries, asked, ranked, [(), ()], k=5, cutoff=1.0)):
+        assert one[i].ranked == found.ranked[:1]
+        assert one[i].parents == found.parents  # however many are shown
         assert [s.position for s in found] == ranked.shortlist[i, :5].tolist()
         for j, shown in enumerate(found):
             children = sorted(

@@ -11,6 +11,7 @@ from taxosphere import Concept, Taxonomy
 from taxosphere.model.config import PolarisConfig
 from taxosphere.model.network import SphereNetwork
 from taxosphere.model.training import train_head
+from taxosphere.ranking import prior
 from taxosphere.ranking.context import Context
 from taxosphere.ranking.crossfit import points
 from taxosphere.ranking.ranker import Ranker
@@ -50,5 +51,7 @@ def fit(seed: Taxonomy, random_state: int = 0, *overrides: str) -> Fitted:
     views = encode_views(GramEncoder(), list(seed.concepts()))
     network = train_head(torch.from_numpy(views.full), seed, config, random_state=random_state).network
     context = Context(seed, views, points(network, views.full), len(seed))
-    ranker = Ranker.fit(seed, frozen(views, config, 5), config, gamma=1.0, random_state=random_state)
+    ranker = Ranker.fit(
+        seed, frozen(views, config, 5), config, prior.wanted(config.ranking), gamma=1.0, random_state=random_state
+    )
     return Fitted(seed, config, network, context, ranker)

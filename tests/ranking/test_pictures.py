@@ -8,6 +8,9 @@ import pytest
 from made_up_pictures import SharedSpace
 from taxosphere import Taxonomy
 from taxosphere.model.config import RankingConfig
+from taxosphere.ranking import pictures
+from taxosphere.ranking import shortlist as shortlists
+from taxosphere.ranking.crossfit import Examples
 from taxosphere.ranking.pictures import Pictured, PictureRanker, query, shortlist, signs
 
 KINDS = 40
@@ -68,6 +71,42 @@ def test_a_text_is_compared_as_the_same_head_turns_it() -> None:
     np.testing.assert_array_equal(found["most similar child, text"][:, kind], found["encoder"][:, leaf])
     np.testing.assert_allclose(found["votes, text"].sum(1), 1, atol=0.2)  # roots have no parent to vote for
     assert "encoder" not in signs(pictured(shared=False)[0], asked)
+
+
+def examples(*, shared: bool = False, limit: int = 2400) -> Examples:
+    """Of forty leaves with three pictures each: four questions about every one that is asked."""
+    space, taxonomy = SharedSpace.make(shots=3, seed=0), tree()
+    leaf = np.array([taxonomy.position(f"leaf {i}") for i in range(KINDS)])
+    texts = np.random.default_rng(0).normal(size=(len(taxonomy), 64)).astype(np.float32)
+    settings = RankingConfig(folds=2, examples=limit)
+    made = pictures.examples(taxonomy, space.vectors, leaf[space.label], texts, settings, shared=shared, random_state=4)
+    assert made is not None
+    return made
+
+
+def test_no_more_leaves_are_hidden_than_the_settings_ask_for() -> None:
+    assert len(examples()) == 4 * KINDS
+    few = examples(limit=10)
+    assert len(few) == 40
+    assert few.table.shape[1] == len(tree()) - 5  # leaves that are not asked stay
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_questions_in_blocks_give_the_same_examples(shared: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole, sizes = examples(shared=shared), []
+
+    def counted(known: Pictured, asked: np.ndarray) -> dict[str, np.ndarray]:
+        sizes.append(len(asked))
+        return signs(known, asked)
+
+    monkeypatch.setattr(shortlists, "_CELLS", 7 * len(tree()))
+    monkeypatch.setattr(pictures, "signs", counted)
+    parts = examples(shared=shared)
+    assert max(sizes) < 10
+    assert parts.names == whole.names
+    np.testing.assert_allclose(parts.table, whole.table, atol=1e-5)
+    np.testing.assert_array_equal(parts.labels, whole.labels)
+    np.testing.assert_array_equal(parts.golds, whole.golds)
 
 
 @pytest.mark.parametrize("shared", [False, True])

@@ -82,9 +82,12 @@ def test_significance_pairs_queries() -> None:
 def test_random_splits_pair_equal_seeds_only() -> None:
     ours = [line("d", "a", seed, [1.0, 2.0], "leaves") for seed in (0, 1, 2)]
     theirs = [line("d", "b", seed, [float(seed), 4.0], "leaves") for seed in (1, 2, 7)]
-    first, second = tables.paired(ours, theirs)
-    assert first.tolist() == [1.0, 0.5, 1.0, 0.5]
-    assert second.tolist() == [1.0, 0.25, 0.5, 0.25]
+    pair = significance.paired(ours, theirs)
+    assert pair is not None
+    assert pair[0].tolist() == [1.0, 0.5, 1.0, 0.5]
+    assert pair[1].tolist() == [1.0, 0.25, 0.5, 0.25]
+    assert significance.paired(ours[:1], theirs) is None
+    assert tables.significance_tables(ours[:1] + theirs, "a") == []
 
 
 def test_the_page_holds_everything_and_needs_no_network() -> None:

@@ -86,3 +86,12 @@ def test_a_hopeless_knot_is_still_broken(monkeypatch: pytest.MonkeyPatch) -> Non
     whole, dropped = checks.repair(t)
     assert dropped
     assert networkx.is_directed_acyclic_graph(as_networkx(whole))
+
+
+def test_a_circle_that_was_not_searched_for_is_not_made_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    t = Taxonomy.from_edges([("r", "a"), ("a", "b"), ("a", "d"), ("b", "d"), ("d", "e"), ("e", "a")])
+    monkeypatch.setattr(cycles, "_MOST_VISITS", 0)
+    told = [problem.text for problem in (*checks.problems(t), *checks.repair(t)[1])]
+    assert len(told) == 4
+    assert all("too large to be searched" in text for text in told)
+    assert not any("'d' → 'b'" in text for text in told)

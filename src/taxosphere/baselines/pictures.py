@@ -6,19 +6,21 @@ the joint vector, a label the second. Any linear layer over it is then two, one 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Protocol, Self
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from torch.nn.utils import clip_grad_norm_
 
 from taxosphere.baselines.frame import Baseline
 from taxosphere.baselines.network import Batch, Network
 from taxosphere.baselines.seed import Seed
+from taxosphere.baselines.settings import Settings
+from taxosphere.baselines.training import mean_reciprocal_rank, train
 from taxosphere.errors import TaxosphereError
 from taxosphere.model.directions import Directions, unit
 from taxosphere.model.threads import one_thread
@@ -71,8 +73,7 @@ class OnPictures:
         self.steps = max(settings.steps, settings.epochs * -(-len(inner) // settings.batch_size))
         with one_thread(), torch.random.fork_rng(devices=[]):
             if len(outer):
-                judge = _Judge(self._queries(task.vectors[outer]), task.label[outer])
-                self.steps = self._train(task.part(inner), random_state, judge)[1]
+                self.steps = self._train(task.part(inner), random_state, task.part(outer))[1]
             self.network = self._train(task, random_state)[0]
         return self
 
@@ -80,31 +81,13 @@ class OnPictures:
         points = self.directions.points(vectors)
         return torch.from_numpy(np.hstack([points, np.zeros((len(points), self._texts.shape[1]), np.float32)]))
 
-    def _train(
-        self, task: Labelled, random_state: int, judge: Callable[[Network], float] | None = None
-    ) -> tuple[Network, int]:
+    def _train(self, task: Labelled, random_state: int, held: Labelled | None = None) -> tuple[Network, int]:
+        """With ``held``, until those pictures are ranked no better; the number of steps is the one that was best."""
         torch.manual_seed(random_state)
         network = self.system.network_type(self.system.settings, self._seed(task))
-        settings, rng = self.system.settings, np.random.default_rng(random_state)
-        optimiser = torch.optim.AdamW(network.parameters(), settings.learning_rate, weight_decay=settings.weight_decay)
-        every = max(1, self.steps // settings.evaluations)
-        best, best_step = -1.0, self.steps
-        network.train()
-        for step in range(1, self.steps + 1):
-            loss = network.loss(_batch(network.seed, task, settings.batch_size, settings.negatives, rng))
-            if not torch.isfinite(loss):
-                raise TaxosphereError("training diverged; try a smaller learning_rate")
-            optimiser.zero_grad()
-            loss.backward()  # type: ignore[no-untyped-call]
-            clip_grad_norm_(network.parameters(), settings.clip)
-            optimiser.step()
-            if judge is not None and step % every == 0:
-                value = judge(network)
-                if value > best:
-                    best, best_step = value, step
-                elif step - best_step >= settings.patience * every:
-                    break
-        return network.eval(), best_step
+        rng, source = np.random.default_rng(random_state), partial(_batches, task)
+        judge = None if held is None else partial(_judge, network, self._queries(held.vectors), held)
+        return network, train(network, self.system.settings, rng, self.steps, judge, source)
 
     def _seed(self, task: Labelled) -> Seed:
         """Labels first, then the pictures below them."""
@@ -122,21 +105,6 @@ class OnPictures:
         return score(self.network, self._queries(vectors), len(self._texts))
 
 
-@dataclass(frozen=True)
-class _Judge:
-    """Mean reciprocal rank of held-out pictures."""
-
-    queries: Tensor
-    label: Longs
-
-    def __call__(self, network: Network) -> float:
-        network.eval()
-        scores = score(network, self.queries, int(self.label.max()) + 1)
-        network.train()
-        own = np.take_along_axis(scores, self.label[:, None], 1)
-        return float((1 / (1 + (scores > own).sum(1) + 0.5 * ((scores == own).sum(1) - 1))).mean())
-
-
 @torch.no_grad()
 def score(network: Network, queries: Tensor, labels: int) -> Floats:
     """Every picture with every label."""
@@ -146,12 +114,18 @@ def score(network: Network, queries: Tensor, labels: int) -> Floats:
     return found
 
 
-def _batch(seed: Seed, task: Labelled, size: int, negatives: int, rng: np.random.Generator) -> Batch:
-    """Random pictures, each with its label in front and other labels behind."""
-    labels = len(task.texts)
-    row = rng.integers(0, len(task.label), size)
-    own = task.label[row]
-    ahead = rng.permuted(np.tile(np.arange(1, labels), (size, 1)), axis=1)[:, :negatives]
-    candidate = torch.from_numpy(np.column_stack([own, (own[:, None] + ahead) % labels]))
-    query = torch.from_numpy(labels + row)
-    return Batch(query, candidate, *seed.views(query, candidate))
+def _judge(network: Network, queries: Tensor, held: Labelled) -> float:
+    """Mean reciprocal rank of held-out pictures among all labels."""
+    return mean_reciprocal_rank(score(network, queries, len(held.texts)), tuple(held.label[:, None]))
+
+
+def _batches(task: Labelled, seed: Seed, settings: Settings, rng: np.random.Generator) -> Iterator[Batch]:
+    """Endless: random pictures, each with its label in front and other labels behind."""
+    labels, size = len(task.texts), settings.batch_size
+    while True:
+        row = rng.integers(0, len(task.label), size)
+        own = task.label[row]
+        ahead = rng.permuted(np.tile(np.arange(1, labels), (size, 1)), axis=1)[:, : settings.negatives]
+        candidate = torch.from_numpy(np.column_stack([own, (own[:, None] + ahead) % labels]))
+        query = torch.from_numpy(labels + row)
+        yield Batch(query, candidate, *seed.views(query, candidate))

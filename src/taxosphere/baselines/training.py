@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch.nn.utils import clip_grad_norm_
 
-from taxosphere.baselines.network import Network
+from taxosphere.baselines.network import Batch, Network
 from taxosphere.baselines.sampling import batches
+from taxosphere.baselines.seed import Seed
 from taxosphere.baselines.settings import Settings
 from taxosphere.errors import TaxosphereError
 from taxosphere.orbit.gate import reciprocal_ranks
 from taxosphere.taxonomy import Taxonomy
 from taxosphere.taxonomy.split import Split, hide
+
+Source = Callable[[Seed, Settings, np.random.Generator], Iterator[Batch]]
 
 _MOST_QUERIES = 300  # a validation set beyond this costs time and decides nothing
 _FEWEST_QUERIES = 5
@@ -51,15 +54,16 @@ def train(
     rng: np.random.Generator,
     steps: int,
     evaluate: Callable[[], float] | None = None,
+    source: Source = batches,
 ) -> int:
     """Run the optimiser; with ``evaluate``, until it no longer improves. Returns the number of steps that was best."""
     optimiser = torch.optim.AdamW(network.parameters(), settings.learning_rate, weight_decay=settings.weight_decay)
     every = max(1, steps // settings.evaluations)
     best, best_step = -np.inf, steps
-    source = batches(network.seed, settings, rng)
+    batch = source(network.seed, settings, rng)
     network.train()
     for step in range(1, steps + 1):
-        loss = network.loss(next(source))
+        loss = network.loss(next(batch))
         if not torch.isfinite(loss):
             raise TaxosphereError(_DIVERGED)
         optimiser.zero_grad()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from json import dumps
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -11,11 +12,10 @@ from taxosphere import atomic
 from taxosphere.cli import output
 from taxosphere.cli.evaluate import Queries, Split
 from taxosphere.cli.progress import steps
-from taxosphere.cli.provenance import about
+from taxosphere.cli.provenance import history
 from taxosphere.errors import InputError, TaxosphereError, require
 
 if TYPE_CHECKING:
-    from taxosphere.evaluation.bench import Setup
     from taxosphere.evaluation.records import Record
 
 
@@ -60,7 +60,7 @@ def bench(
     benches.settle(out, setup)
     with steps() as report:
         failures = benches.bench(todo, out, workers=workers or None, redo=redo, progress=report)
-    lines = write(out, setup, compare)
+    lines = write(out, history(out, encoder), compare)
     if tensorboard:
         from taxosphere.evaluation.tensorboard import export
 
@@ -86,18 +86,17 @@ def _present(data: str | None) -> list[str]:
     return found
 
 
-def write(out: Path, setup: Setup, compare: str) -> list[Record]:
-    """Tables and page of every run in the folder."""
+def write(out: Path, made: dict[str, Any], compare: str = "polaris") -> list[Record]:
+    """Tables and page of every run in the folder, and how they were made."""
     from taxosphere.evaluation import bench as benches
     from taxosphere.evaluation import records
     from taxosphere.report import html, tables
 
     lines = sorted(records.read(out / benches.RUNS), key=records.key)
-    with atomic.file(out / "tables.md") as temporary:
-        text = tables.markdown(tables.bench_tables(lines) + tables.significance_tables(lines, compare))
-        temporary.write_text(text, encoding="utf-8")
-    with atomic.file(out / "report.html") as temporary:
-        temporary.write_text(html.bench_page(lines, about(setup.encoder), compare), encoding="utf-8")
+    atomic.write_text(out / "about.json", dumps(made, ensure_ascii=False, indent=1) + "\n")
+    drawn = tables.markdown(tables.bench_tables(lines) + tables.significance_tables(lines, compare))
+    atomic.write_text(out / "tables.md", drawn)
+    atomic.write_text(out / "report.html", html.bench_page(lines, made, compare))
     return lines
 
 

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from taxosphere import atomic
 from taxosphere.cli import output
 from taxosphere.cli.progress import steps
+from taxosphere.cli.provenance import about
 from taxosphere.errors import require
 
 if TYPE_CHECKING:
@@ -43,7 +45,6 @@ def demo(
     from taxosphere.placing.expansion import write_review
     from taxosphere.polaris import Polaris
     from taxosphere.report import demo as report_page
-    from taxosphere.report.page import write as write_page
 
     began = time.perf_counter()
     taxonomy, split = hidden_edam(seed)
@@ -69,14 +70,15 @@ def demo(
         reliability(held.probabilities[:, 0], held.labels[:, 0], bins=10),
         [(case.suggestions.query.name, orbit(model, case)) for case in pictured(cases)],
         seconds,
-        "taxosphere demo",
+        about(settings.encoder.name)["command"],
     )
-    write_page(out / "report.html", report_page.write(page))
+    atomic.write_text(out / "report.html", report_page.write(page))
     show(cases)
     first, ten = report_page.share_within(cases, 1), report_page.share_within(cases, 10)
     print(f"\nright at first place: {first:.0%}, among the first ten: {ten:.0%}, in {seconds:.0f} s")
     attached = expansion.attached
-    right = sum(case_of(cases, p.concept.id).rank == 1 for p in attached)
+    gold = {case.suggestions.query.id: case.gold for case in cases}
+    right = sum(all(parent.id in gold[placement.concept.id] for parent in placement.parents) for placement in attached)
     print(f"attached at {accept:.0%} or surer: {len(attached)}, of which right: {right}")
     print(f"left to a person:  {out / 'review.tsv'}")
     print(f"expanded ontology: {out / 'edam-expanded.obo'}\nreport:            {out / 'report.html'}")
@@ -121,10 +123,6 @@ def orbit(model: Polaris, case: Case) -> list[Satellite]:
         )
         for s in case.suggestions
     ]
-
-
-def case_of(cases: list[Case], id: str) -> Case:
-    return next(case for case in cases if case.suggestions.query.id == id)
 
 
 def show(cases: list[Case]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -83,26 +84,38 @@ def evaluate(
     from taxosphere.encoders import text
     from taxosphere.evaluation import datasets, images, picture_tasks, protocol
 
+    methods.get(method)  # an unknown name is better said before the work begins
     source = datasets.find(taxonomy, data)
     if split is None and not source.has_split and images.holds_pictures(source.path):
         split = Asked.pictures
     if split in (Asked.pictures, Asked.unseen):
-        _refuse_settings(set_, queries)
+        _refuse(
+            "questions in words",
+            {
+                "--set": set_,
+                "--queries": queries is not Queries.leaves,
+                "--without-descriptions": without_descriptions,
+                "--repair": repair,
+                "--columns": columns,
+            },
+        )
+        pictures = images.read(source.path, image_encoder)
+        for fault in pictures.gallery.faults:
+            output.warn(f"passed over {fault}")
         with steps() as report:
             result = picture_tasks.evaluate(
-                source.path,
+                pictures,
                 method,
                 task="unseen" if split is Asked.unseen else "pictures",
                 classes=classes,
                 runs=runs,
                 seed=seed,
                 encoder=None if encoder == "minilm" else text.load(encoder),
-                image_encoder=image_encoder,
                 progress=report,
             )
         finish(result, out, json)
         return
-    methods.get(method)  # an unknown name is better said before the work begins
+    _refuse("questions in pictures", {"--classes": classes, "--image-encoder": image_encoder != "auto"})
     tree, parts = source.read(column_order(columns))
     tree, repairs = protocol.prepare(tree, repair=repair, descriptions=not without_descriptions)
     published = split is Asked.published or (split is None and parts is not None)
@@ -125,9 +138,10 @@ def finish(result: Result, out: Path | None, json: bool, repairs: tuple[str, ...
     output.document(result.document()) if json else show(result)
 
 
-def _refuse_settings(set_: list[str], queries: Queries) -> None:
-    if set_ or queries is not Queries.leaves:
-        raise InputError("--set and --queries are for questions in words; leave them out, or choose --split leaves")
+def _refuse(purpose: str, options: Mapping[str, object]) -> None:
+    given = [name for name, value in options.items() if value]
+    if given:
+        raise InputError(f"for {purpose} alone: {', '.join(given)}; leave out, or choose another --split")
 
 
 def show(result: Result) -> None:

@@ -7,6 +7,8 @@ import platform
 import shlex
 import sys
 from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
 
 
 def about(encoder: str) -> dict[str, str]:
@@ -19,3 +21,13 @@ def about(encoder: str) -> dict[str, str]:
         "date": datetime.now(UTC).date().isoformat(),
         "versions": ", ".join(f"{name} {number}" for name, number in artifact.versions().items()),
     }
+
+
+def history(folder: Path, encoder: str) -> dict[str, Any]:
+    """How the results in a folder came about: what was continued or widened keeps all its commands."""
+    from taxosphere.evaluation import records
+
+    now: dict[str, Any] = about(encoder)
+    known = records.read_about(folder)
+    now["commands"] = list(dict.fromkeys([*known.get("commands", []), now.pop("command")]))
+    return now

@@ -13,7 +13,7 @@ from taxosphere.cli import output
 from taxosphere.cli.bench import names
 from taxosphere.cli.evaluate import Split
 from taxosphere.cli.progress import steps
-from taxosphere.cli.provenance import about
+from taxosphere.cli.provenance import history
 from taxosphere.errors import InputError, TaxosphereError, require
 
 if TYPE_CHECKING:
@@ -67,22 +67,12 @@ def study(
         failures = bench.bench(todo, folder, workers=workers or None, redo=redo, progress=progress)
     findings = Findings(chosen, records.read(folder / bench.RUNS))
     verdict = chosen.verdict(findings)
-    write(folder, findings, verdict, _history(folder, encoder))
+    write(folder, findings, verdict, history(folder, encoder))
     _show(findings, verdict, json)
     if failures:
         for failure in failures:
             output.warn(f"{' '.join(map(str, failure.cell.key))} failed: {failure.error}")
         raise TaxosphereError(f"{len(failures)} of {len(todo)} runs failed; run the same command to try them again")
-
-
-def _history(folder: Path, encoder: str) -> dict[str, Any]:
-    """How this result came about: a study that was continued or widened keeps all its commands."""
-    from taxosphere.evaluation import records
-
-    now: dict[str, Any] = about(encoder)
-    known = records.read_about(folder)
-    now["commands"] = list(dict.fromkeys([*known.get("commands", []), now.pop("command")]))
-    return now
 
 
 def write(folder: Path, findings: Findings, verdict: str, made: dict[str, Any]) -> None:
@@ -97,8 +87,7 @@ def write(folder: Path, findings: Findings, verdict: str, made: dict[str, Any]) 
     }
     files |= {f"{name}.svg": figures.standalone(picture) for name, picture in report.study_figures(findings)}
     for name, text in files.items():
-        with atomic.file(folder / name) as temporary:
-            temporary.write_text(text, encoding="utf-8")
+        atomic.write_text(folder / name, text)
 
 
 def _show(findings: Findings, verdict: str, json: bool) -> None:

@@ -20,7 +20,9 @@ def locate(taxonomy: Taxonomy, encoder: str = AUTO) -> tuple[Taxonomy, str]:
     if encoder == NONE:
         return replace(taxonomy, images=()), ""
     folder = _folder(taxonomy)
-    vectors = vectors_beside(folder) if encoder == AUTO else Path(encoder) if encoder.endswith(".npy") else None
+    vectors = Path(encoder) if encoder.endswith(".npy") else None
+    if encoder == AUTO and taxonomy.source is not None:
+        vectors = vectors_beside(folder)
     if vectors is not None:
         table = image_table.read(vectors)
         if table.concepts:

@@ -228,7 +228,10 @@ def _files(encoder: ImageEncoder, entry: str, faults: list[Fault]) -> Iterable[s
     if not glob.has_magic(entry) or Path(place).exists():
         return [place]
     found = glob.iglob(place, recursive=True)  # noqa: PTH207 - Path.glob takes no absolute pattern
-    matched = sorted(islice(found, _MOST_FILES))
+    matched = sorted(islice(found, _MOST_FILES + 1))
+    if len(matched) > _MOST_FILES:
+        faults.append(Fault(place, f"this pattern matches more than {_MOST_FILES:,} files"))
+        return []
     matched = [name for name in matched if Path(name).suffix.lower() in pictures.SUFFIXES]
     if not matched:
         faults.append(Fault(place, "no picture matches this pattern"))

@@ -48,6 +48,8 @@ def cells(datasets: Sequence[Dataset], names: Sequence[str], runs: int, seed: in
 def _cells(dataset: Dataset, names: Sequence[str], runs: int, seed: int, setup: Setup) -> list[Cell]:
     seeds = range(seed, seed + runs)
     if not dataset.has_split and images.holds_pictures(dataset.path):
+        if not setup.descriptions:
+            raise InputError(f"'{dataset.name}' is asked in pictures; leave out --without-descriptions")
         asked = picture_tasks.tasks(dataset.path, names)
         places = {name: Dataset(name, dataset.path) for name, _, _ in asked}
         return [Cell(places[name], method, s, setup, pictures=what) for name, what, method in asked for s in seeds]
@@ -73,8 +75,7 @@ def settle(out: Path, setup: Setup) -> None:
             )
             raise InputError(f"this folder holds runs with {changed}; choose another --out", out)
         return
-    with atomic.file(file) as temporary:
-        temporary.write_text(json.dumps(asdict(setup), indent=1) + "\n", encoding="utf-8")
+    atomic.write_text(file, json.dumps(asdict(setup), indent=1) + "\n")
 
 
 def bench(

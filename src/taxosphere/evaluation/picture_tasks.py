@@ -7,7 +7,6 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from taxosphere.encoders import collection
 from taxosphere.evaluation import images, records
 from taxosphere.evaluation.protocol import Plan, Progress, Result, Run
 
@@ -21,7 +20,7 @@ UNSEEN: Literal["unseen"] = "unseen"
 
 
 def evaluate(
-    path: Path,
+    pictures: PictureSet,
     method: str = "polaris",
     *,
     task: Task = "pictures",
@@ -29,14 +28,12 @@ def evaluate(
     runs: int = 5,
     seed: int = 0,
     encoder: TextEncoder | None = None,
-    image_encoder: str = collection.AUTO,
     progress: Progress | None = None,
 ) -> Result:
     """Name pictures among all labels or samples of ``classes`` of them, or place leaves that were never seen."""
     names = [method] if task == LABELS or method == "sibling-vote" else [method, "sibling-vote"]
     if task == LABELS:
         images.create(method)  # an unknown name is better said before the work begins
-    pictures = images.read(path, image_encoder)
     reader = _reader(pictures, encoder)
     found: dict[str, list[Run]] = {name: [] for name in names}
     for number in range(runs):

@@ -96,11 +96,9 @@ def folder(root: Path, entry: Record) -> Path:
     place.mkdir(parents=True, exist_ok=True)
     history = entry["history"]
     if history:
-        with atomic.file(place / "history.tsv") as temporary:
-            temporary.write_text("".join(_rows(history)), encoding="utf-8")
+        atomic.write_text(place / "history.tsv", "".join(_rows(history)))
     rest = {name: value for name, value in entry.items() if name != "history"}
-    with atomic.file(place / "record.json") as temporary:
-        temporary.write_text(json.dumps(rest, ensure_ascii=False, allow_nan=False, indent=1) + "\n", encoding="utf-8")
+    atomic.write_text(place / "record.json", json.dumps(rest, ensure_ascii=False, allow_nan=False, indent=1) + "\n")
     return place
 
 

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+Record = Mapping[str, Any]
 
 SAMPLES = 10_000
 _BLOCK = 1 << 22  # drawn indices held at once
@@ -38,6 +42,26 @@ def compare(first: ArrayLike, second: ArrayLike, *, samples: int = SAMPLES, rand
     p = min(1.0, 2.0 * (tail + 1) / (samples + 1))
     z = _z(gap)
     return Comparison(len(gap), float(gap.mean()), float(low), float(high), float(p), z, two_sided(z))
+
+
+def paired(ours: Sequence[Record], theirs: Sequence[Record]) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+    """Reciprocal ranks of two methods by query: means over runs where all ask the same queries, else runs with the same
+    random state in a row; None where they have none in common."""
+    if ours[0]["split"] == "published":
+        first, second = (np.mean([_reciprocal_ranks(record) for record in side], 0) for side in (ours, theirs))
+        return first, second
+    other = {record["seed"]: record for record in theirs}
+    shared = [record for record in ours if record["seed"] in other]
+    if not shared:
+        return None
+    return (
+        np.concatenate([_reciprocal_ranks(record) for record in shared]),
+        np.concatenate([_reciprocal_ranks(other[record["seed"]]) for record in shared]),
+    )
+
+
+def _reciprocal_ranks(record: Record) -> NDArray[np.float64]:
+    return np.asarray(1.0 / np.array(record["ranks"]))
 
 
 def two_sided(z: float) -> float:

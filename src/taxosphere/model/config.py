@@ -26,6 +26,7 @@ from taxosphere.errors import InputError
 
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
 Weight = Annotated[float, Field(ge=0.0)]
+SEEDS = 1 << 32  # random states there are
 
 
 class Section(BaseModel):
@@ -176,7 +177,7 @@ class PolarisConfig(Section):
     orbit: OrbitConfig = OrbitConfig()
     ranking: RankingConfig = RankingConfig()
     images: ImagesConfig = ImagesConfig()
-    seed: NonNegativeInt = 0
+    seed: Annotated[int, Field(ge=0, lt=SEEDS)] = 0
 
     @classmethod
     def from_mapping(cls, values: dict[str, Any], path: str | PathLike[str] | None = None) -> PolarisConfig:
@@ -194,8 +195,7 @@ class PolarisConfig(Section):
         return cls.from_mapping(values, path)
 
     def write(self, path: str | PathLike[str]) -> None:
-        with atomic.file(path) as temporary:
-            temporary.write_text(self.to_toml(), encoding="utf-8")
+        atomic.write_text(path, self.to_toml())
 
     def to_toml(self) -> str:
         """Settings that are None are left out: TOML has no word for them, and None is their default."""

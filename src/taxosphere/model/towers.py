@@ -30,7 +30,7 @@ Longs = NDArray[np.int64]
 
 KAPPA = 2.0  # of the kernel
 RIDGE = 0.1
-MOST_LANDMARKS = 10_000  # pictures in the regression; its time grows with their third power
+MOST_LANDMARKS = 10_000  # in the regression, and at most one more per label; its time grows with their third power
 FLOORS = (0.03, 0.1, 0.3)  # of the text whitening, in mean variances
 SHARES = (0.0, 0.3, 1.0)  # of the place in the tree beside the text
 WEIGHTS = (0.5, 1.0, 2.0)  # of the direction beside the regression
@@ -230,7 +230,7 @@ def _solve(vectors: Floats, label: Longs, texts: Floats, shared: bool, random_st
         centred, label = np.vstack([centred, spoken.centred(texts[bare])]), np.concatenate([label, bare])
         means[bare] = spoken(texts[bare])
     few = len(centred) <= MOST_LANDMARKS
-    rows = slice(None) if few else hold_out(label, MOST_LANDMARKS / len(centred), random_state)[1]
+    rows = slice(None) if few else hold_out(label, 1 - MOST_LANDMARKS / len(centred), random_state)[0]
     landmarks = unit(centred[rows])
     wanted = np.eye(labels, dtype=np.float32)[label[rows]] - np.float32(1 / labels)
     kernel = landmarks @ landmarks.T

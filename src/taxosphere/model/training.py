@@ -118,7 +118,7 @@ def train(
         return TrainedHead(network.eval(), ())
     optimiser = make_optimiser(network, source, config)
     state = State(modules_of(network, source), optimiser)
-    name = fingerprint(run, network, data)
+    name = fingerprint(run, network, data + (b"" if validation is None else validation.to_bytes()))
     if run.checkpoint is not None:
         run.checkpoint.load(state, name)
     lineage = Lineage(seed)

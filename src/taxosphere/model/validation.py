@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,6 +27,11 @@ class Validation:
     gold: tuple[Longs, ...]
     vectors: Tensor | None = None
     texts: tuple[str, ...] | None = None
+
+    def to_bytes(self) -> bytes:
+        """All of it, to tell it from other queries."""
+        vectors = b"" if self.vectors is None else self.vectors.detach().numpy().tobytes()
+        return json.dumps([[gold.tolist() for gold in self.gold], self.texts]).encode() + vectors
 
     def require_vectors(self) -> Tensor:
         if self.vectors is None:

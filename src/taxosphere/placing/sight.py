@@ -48,7 +48,7 @@ class Sight:
     ranker: PictureRanker
     recogniser: Recogniser | None
     faults: tuple[image.Fault, ...] = ()
-    """Pictures that were passed over while fitting."""
+    """Pictures that were passed over: while fitting, or since then in new concepts."""
 
     @classmethod
     def fit(
@@ -122,15 +122,20 @@ class Sight:
         return kept, found.faults
 
     def adopt(self, taxonomy: Taxonomy, texts: Floats) -> Self:
-        """For a changed taxonomy: concepts keep what they looked like, new ones with pictures are looked at."""
+        """For a changed taxonomy: concepts keep what they looked like, new ones with pictures are looked at.
+
+        Pictures that cannot be used join the `faults`: a taxonomy may have come here without its files.
+        """
         old = self.known.taxonomy
         place = np.array([taxonomy.position(id) if id in taxonomy else -1 for id in old.ids], np.int64)
         means = np.zeros((len(taxonomy), self.known.means.shape[1]), np.float32)
         means[place[place >= 0]] = self.known.means[place >= 0]
         located, _ = collection.locate(taxonomy, self.encoder_name)
         new = [() if id in old else entries for id, entries in zip(taxonomy.ids, located.images, strict=True)]
+        faults = self.faults
         if any(new):
             found = image.gallery(self.encoder, new, broken="skip")
+            faults += found.faults
             shown = label_means(self.known.directions(found.vectors), found.owner, len(taxonomy))
             means += unit(np.where(found.shown[:, None], shown, 0))
         if self.known.head is not None:
@@ -139,7 +144,7 @@ class Sight:
             texts = tower.encode([concept.text for concept in taxonomy.concepts()])
         known = replace(self.known, taxonomy=taxonomy, means=means, texts=texts)
         recogniser = None if self.recogniser is None else self.recogniser.moved(place)
-        return replace(self, known=known, recogniser=recogniser)
+        return replace(self, known=known, recogniser=recogniser, faults=faults)
 
     def to_arrays(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """What an artifact keeps: arrays, and settings as JSON."""

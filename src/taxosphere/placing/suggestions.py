@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from taxosphere.placing.duplicates import Match
+from taxosphere.ranking.calibration import PLACES
 from taxosphere.taxonomy import Concept, Taxonomy
 
 if TYPE_CHECKING:
@@ -96,9 +97,9 @@ def assemble(
     k: int,
     cutoff: float,
 ) -> list[Suggestions]:
-    """Turn the arrays of a ranking into suggestions; ``cutoff`` is the joint one of `parent_cutoff`."""
+    """Turn the arrays of a ranking into suggestions, ``k`` of each; ``cutoff`` is the joint one of `parent_cutoff`."""
     taxonomy = context.taxonomy
-    shown = min(k, ranked.shortlist.shape[1])
+    shown = min(places_needed(k), ranked.shortlist.shape[1])
     places = ranked.shortlist[:, :shown]
     scores = np.take_along_axis(ranked.scores, places, 1)
     figures = (places, ranked.probabilities[:, :shown], scores, ranked.cosine[:, :shown], ranked.gate[:, :shown])
@@ -122,12 +123,18 @@ def assemble(
             )
             for position, probability, score, cosine, gate, reasons, near in zip(*row, siblings, strict=True)
         ]
-        strong = [s for s in wanted if s.probability >= cutoff * wanted[0].probability] if wanted else []
+        strong = [s for s in wanted[:PLACES] if s.probability >= cutoff * wanted[0].probability]
         already = tuple((taxonomy.ids[m.position], taxonomy.names[m.position], m.how) for m in matches[i])
         found.append(
-            Suggestions(query, float(ranked.none[i]), tuple(wanted), tuple(_independent(taxonomy, strong)), already)
+            Suggestions(query, float(ranked.none[i]), tuple(wanted[:k]), tuple(_independent(taxonomy, strong)), already)
         )
     return found
+
+
+def places_needed(k: int) -> int:
+    """How many places of a list are looked at to show ``k`` of them: which parents belong together is no question of
+    how many are shown."""
+    return max(k, PLACES)
 
 
 def _path(taxonomy: Taxonomy, position: int) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from scipy.optimize import minimize_scalar
 Floats = NDArray[np.floating]
 
 TOP = 3  # best scores that the none-question looks at
+PLACES = 10  # of held-out lists that are remembered; among as many first places the parents of a concept are sought
 
 
 def softmax(scores: Floats, temperature: float = 1.0) -> NDArray[np.float64]:

@@ -17,7 +17,6 @@ from taxosphere.ranking.shortlist import derived
 
 Floats = NDArray[np.float32]
 
-_KEPT = 10  # places of the lists that are remembered
 _GROUPS = 3  # of examples, each scored by nets trained on the others
 _RIDGE = 0.1  # on the weights of the question whether any candidate is right
 
@@ -36,7 +35,7 @@ class HeldOut:
 
     @classmethod
     def nothing(cls) -> HeldOut:
-        few = np.zeros((0, _KEPT), np.float32)
+        few = np.zeros((0, calibration.PLACES), np.float32)
         none = few[:, 0]
         return cls(few, few.astype(bool), np.zeros(0, np.int64), none, none.astype(bool))
 
@@ -112,7 +111,7 @@ def _held_out(
     none: NDArray[np.float64],
     gone: NDArray[np.bool_],
 ) -> HeldOut:
-    order = np.argsort(-own, axis=1, kind="stable")[:, :_KEPT]
+    order = np.argsort(-own, axis=1, kind="stable")[:, : calibration.PLACES]
     probability = np.take_along_axis(calibration.softmax(own, heat), order, 1) * (1 - none[: len(own), None])
     return HeldOut(
         probability.astype(np.float32),

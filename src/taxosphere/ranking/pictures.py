@@ -23,7 +23,7 @@ from taxosphere.ranking.context import Context, Points
 from taxosphere.ranking.crossfit import Examples
 from taxosphere.ranking.features import best_child, votes
 from taxosphere.ranking.ranker import Ranked, Ranker
-from taxosphere.ranking.shortlist import Shortlist
+from taxosphere.ranking.shortlist import Shortlist, blocks
 from taxosphere.ranking.views import Views
 from taxosphere.taxonomy import Taxonomy
 from taxosphere.taxonomy.split import hide
@@ -159,9 +159,11 @@ def examples(
     """Every fold of pictured leaves is asked of the taxonomy without them and their pictures."""
     rng = np.random.default_rng([random_state, 3])
     pictured = np.bincount(owner, minlength=len(seed)) > 0
-    leaves = rng.permutation(np.flatnonzero(pictured & seed.hideable))
+    leaves = rng.permutation(np.flatnonzero(pictured & seed.hideable))[: settings.examples]
     folds = min(settings.folds, len(leaves))
-    parts: list[tuple[Shortlist, NDArray[np.bool_], Longs]] = []
+    names: tuple[str, ...] = ()
+    tables: list[Floats] = []
+    labels, golds = [], []
     for number in range(folds if folds > 1 else 0):
         fold = np.sort(leaves[number::folds])
         kept = np.setdiff1d(np.arange(len(seed)), fold)
@@ -173,17 +175,21 @@ def examples(
             continue
         rest = Pictured.of(part.seed, vectors[rows], place[owner[rows]], texts[kept], shared=shared)
         asked, gold = _ask([seed.position(q.id) for q in part.queries], part.gold, owner, rng)
-        found = shortlist(rest, query(rest.directions, vectors, asked))
-        labels = np.stack([np.isin(p, g) for p, g in zip(found.positions, gold, strict=True)])
-        parts.append((found, labels, np.array([len(g) for g in gold])))
-    if not parts:
+        directions = query(rest.directions, vectors, asked)
+        for block in blocks(len(asked), len(part.seed)):
+            found = shortlist(rest, directions[block])
+            names = found.names
+            tables.append(found.features)
+            labels.append(np.stack([np.isin(p, g) for p, g in zip(found.positions, gold[block], strict=True)]))
+            golds.append(np.array([len(g) for g in gold[block]]))
+    if not tables:
         return None
-    width = min(found.features.shape[1] for found, _, _ in parts)
+    width = min(table.shape[1] for table in tables)
     return Examples(
-        parts[0][0].names,
-        np.concatenate([found.features[:, :width] for found, _, _ in parts]),
-        np.concatenate([labels[:, :width] for _, labels, _ in parts]),
-        np.concatenate([golds for _, _, golds in parts]),
+        names,
+        np.concatenate([table[:, :width] for table in tables]),
+        np.concatenate([label[:, :width] for label in labels]),
+        np.concatenate(golds),
     )
 
 
@@ -211,7 +217,7 @@ def query(directions: Directions, vectors: Floats, asked: Sequence[Longs]) -> Fl
 
 @dataclass(frozen=True)
 class PictureRanker:
-    """What was learned about pictures; None of it without enough pictured leaves."""
+    """What was learned about pictures; without enough pictured leaves the first guess ranks alone."""
 
     learned: Ranker
 
@@ -232,7 +238,7 @@ class PictureRanker:
         return cls(Ranker.learn(found, settings, None, gamma=_GAMMA, note=note, random_state=random_state))
 
     def rank(self, pictured: Pictured, vectors: Floats, asked: Sequence[Longs]) -> Ranked:
-        """Rank all candidates for sets of pictures, given as rows of ``vectors``."""
+        """Rank all candidates for one block of queries, each a set of pictures given as rows of ``vectors``."""
         directions = query(pictured.directions, vectors, asked)
         found = shortlist(pictured, directions)
         return self.learned.judge(found, directions, pictured.below, pictured.context.delta)

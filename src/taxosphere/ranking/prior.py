@@ -18,7 +18,9 @@ from safetensors import safe_open
 from safetensors.numpy import save_file
 
 from taxosphere import atomic
+from taxosphere.errors import InputError
 from taxosphere.model.checkpoint import under
+from taxosphere.model.config import RankingConfig
 from taxosphere.ranking.logistic import Logistic
 from taxosphere.ranking.scorer import Net, Scorer
 
@@ -37,6 +39,14 @@ class Prior:
     @property
     def hidden(self) -> int:
         return len(self.scorer.nets[0].bias)
+
+
+def wanted(settings: RankingConfig) -> Prior | None:
+    """The prior a ranker with these settings begins from, if any."""
+    found = load() if settings.prior else None
+    if found is not None and found.hidden != settings.hidden:
+        raise InputError(f"ranking.hidden is {settings.hidden}, the prior has {found.hidden}: set ranking.prior=false")
+    return found
 
 
 def load() -> Prior | None:

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from taxosphere.errors import InputError
 from taxosphere.model.checkpoint import under
 from taxosphere.model.config import PolarisConfig, RankingConfig
 from taxosphere.model.network import SphereNetwork
@@ -71,18 +70,15 @@ class Ranker:
         seed: Taxonomy,
         refit: Refit,
         config: PolarisConfig,
+        known: prior.Prior | None,
         *,
         gamma: float,
         random_state: int,
         progress: Progress | None = None,
     ) -> Ranker:
-        """Learn from leaves hidden in turn; ``gamma`` is that of the head the ranker will stand on."""
+        """Learn from leaves hidden in turn, beginning from what is ``known`` of other taxonomies; ``gamma`` is that of
+        the head the ranker will stand on."""
         settings = config.ranking
-        known = prior.load() if settings.prior else None
-        if known is not None and known.hidden != settings.hidden:
-            raise InputError(
-                f"ranking.hidden is {settings.hidden}, the prior has {known.hidden}: set ranking.prior=false"
-            )
         found = examples(seed, refit, config, random_state=random_state, progress=progress)
         note = "ranker learned from {:,} hidden leaves" + (", starting from the prior" if known else "")
         otherwise = COSINE if "encoder" in settings.families else BY_HAND

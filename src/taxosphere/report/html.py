@@ -41,7 +41,7 @@ def _chart(dataset: str, records: Sequence[Record]) -> Markup:
 
 
 def bench_page(records: Sequence[Record], about: Mapping[str, Any], compare: str = "polaris") -> str:
-    """``about`` says how the numbers came to be: command, encoder, machine, date."""
+    """``about`` says how the numbers came to be: commands, encoder, machine, date."""
     body: list[object] = [tag("h1", "Bench"), tag("p", _INTRODUCTION)]
     section = ""
     for content in tables.bench_tables(records):
@@ -58,5 +58,5 @@ def bench_page(records: Sequence[Record], about: Mapping[str, Any], compare: str
         )
         body += [table(content) for content in compared]
     body += [tag("h2", "Time"), table(tables.time_table(records))]
-    body += [tag("h2", "How it was run"), page.table(("", ""), [(key, value) for key, value in about.items()])]
+    body += [tag("h2", "How it was run"), page.provenance(about)]
     return page.page("Taxosphere bench", *body)

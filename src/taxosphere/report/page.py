@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
-from os import PathLike
-
-from taxosphere import atomic
+from typing import Any
 
 _STYLE = """
 :root { --ink: #1c2330; --soft: #5b6577; --line: #dfe3ea; --paper: #ffffff; --card: #f5f7fa;
@@ -77,6 +75,12 @@ def figure(picture: Markup, caption: str) -> Markup:
     return tag("figure", picture, tag("figcaption", caption))
 
 
+def provenance(made: Mapping[str, Any]) -> Markup:
+    """Commands, and then the other facts, a line each."""
+    facts = (f"{name}: {value}" for name, value in made.items() if name != "commands")
+    return tag("pre", "\n".join([*made.get("commands", ()), *facts]))
+
+
 def page(title: str, *body: object) -> str:
     """The whole document."""
     head = Markup(
@@ -84,8 +88,3 @@ def page(title: str, *body: object) -> str:
         f"<title>{escape(title)}</title><style>{_STYLE}</style>"
     )
     return f'<!doctype html>\n<html lang="en"><head>{head}</head><body>{"".join(map(html, body))}</body></html>\n'
-
-
-def write(path: str | PathLike[str], document: str) -> None:
-    with atomic.file(path) as temporary:
-        temporary.write_text(document, encoding="utf-8")

@@ -18,7 +18,7 @@ INTRODUCTION = """# Studies
 
 The paper's ablations, sensitivity studies and figures, each made by
 `taxosphere study NAME --out docs/results/studies/NAME`; `--datasets` and `--runs` choose what is measured, and the page
-of a study tells its commands. This page is drawn from their records by `scripts/draw_studies.py`.
+of a study tells its commands. This page is drawn from their records by `scripts/draw_results.py`.
 
 Where variants are compared, "holds" and "does not hold" mean that the 95 % interval of a paired bootstrap over queries
 lies on one side of zero. The rival is the best of the others, found on the same queries, which favours it a little. The
@@ -137,5 +137,5 @@ def study_page(findings: Findings, verdict: str, made: Mapping[str, Any]) -> str
     body: list[object] = [tag("h1", findings.study.title), tag("p", verdict)]
     body += [html.table(table) for table in study_tables(findings)]
     body += [page.figure(picture, name) for name, picture in study_figures(findings)]
-    body.append(tag("pre", "\n".join([*made["commands"], *(f"{name}: {made[name]}" for name in FACTS)])))
+    body.append(page.provenance(made))
     return page.page(findings.study.title, *body)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from taxosphere import methods
 from taxosphere.evaluation import paper_numbers, protocol, significance
@@ -128,14 +129,17 @@ def significance_tables(records: Sequence[Record], first: str = "polaris") -> li
         runs = by_method([record for record in records if record["dataset"] == dataset])
         if first not in runs or len(runs) < 2:
             continue
-        rows = tuple(_comparison(name, runs[first], lines) for name, lines in runs.items() if name != first)
+        pairs = {name: significance.paired(runs[first], lines) for name, lines in runs.items() if name != first}
+        rows = tuple(_comparison(name, *pair) for name, pair in pairs.items() if pair is not None)
+        if not rows:
+            continue
         header = ("against", "Δ MRR", "95 % interval", "p", "z", "p of z")
         tables.append(Table("Significance", f"{dataset}: {first} minus the others", header, rows, _printed_z(dataset)))
     return tables
 
 
-def _comparison(name: str, ours: Sequence[Record], theirs: Sequence[Record]) -> tuple[Cell, ...]:
-    found = significance.compare(*paired(ours, theirs))
+def _comparison(name: str, ours: ArrayLike, theirs: ArrayLike) -> tuple[Cell, ...]:
+    found = significance.compare(ours, theirs)
     texts = (
         name,
         f"{100 * found.difference:+.1f}",
@@ -145,19 +149,6 @@ def _comparison(name: str, ours: Sequence[Record], theirs: Sequence[Record]) -> 
         f"{found.z_p:.2g}",
     )
     return tuple(map(Cell, texts))
-
-
-def paired(ours: Sequence[Record], theirs: Sequence[Record]) -> tuple[Any, Any]:
-    """Reciprocal ranks of two methods by query: means over runs on one split, runs in a row on random splits."""
-
-    def value(record: Record) -> Any:
-        return 1.0 / np.array(record["ranks"])
-
-    if ours[0]["split"] == "published":
-        return np.mean([value(r) for r in ours], 0), np.mean([value(r) for r in theirs], 0)
-    other = {record["seed"]: record for record in theirs}
-    shared = [(record, other[record["seed"]]) for record in ours if record["seed"] in other]
-    return tuple(np.concatenate([value(pair[side]) for pair in shared]) for side in (0, 1))  # type: ignore[return-value]
 
 
 def _printed_z(dataset: str) -> str:

@@ -45,17 +45,26 @@ def repair(t: Taxonomy) -> tuple[Taxonomy, list[Problem]]:
 
 def _cycles(t: Taxonomy) -> Iterator[Problem]:
     for cycle in t.cycles:
-        text = f"the hierarchy runs in a circle: {show_path(t, cycle.path)}; remove one of these edges, or --repair"
+        if cycle.path:
+            text = f"the hierarchy runs in a circle: {show_path(t, cycle.path)}; remove one of these edges, or --repair"
+        else:
+            text = f"{_edge(t, cycle)} lies in a knot of circles too large to be searched; mend the knot, or --repair"
         yield Problem("cycle", t.edge_where(cycle.edge), text, True)
 
 
 def _why_dropped(t: Taxonomy, cycle: cycles.Cycle) -> str:
-    parent, child = t.edge_array[cycle.edge].tolist()
     levels = f"{cycle.climb} level{'s' * (cycle.climb != 1)}"
     reason = (
         f"leads {levels} back towards the roots" if cycle.climb else "stays on one level and comes last in the source"
     )
-    return f"{label(t, parent)} → {label(t, child)} {reason} and closes {show_path(t, cycle.path)}"
+    closed = (
+        f"closes {show_path(t, cycle.path)}" if cycle.path else "lies in a knot of circles too large to be searched"
+    )
+    return f"{_edge(t, cycle)} {reason} and {closed}"
+
+
+def _edge(t: Taxonomy, cycle: cycles.Cycle) -> str:
+    return show_path(t, t.edge_array[cycle.edge].tolist())
 
 
 def show_path(t: Taxonomy, path: Sequence[int]) -> str:

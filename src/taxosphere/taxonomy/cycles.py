@@ -25,7 +25,10 @@ _MOST_VISITS = 5_000_000
 
 @dataclass(frozen=True, slots=True)
 class Cycle:
-    """``path`` runs from parent to child and ends where it began; ``edge`` (a row of the edge array) closes it."""
+    """``path`` runs from parent to child and ends where it began; ``edge`` (a row of the edge array) closes it.
+
+    The path is empty where the search was given up: the edge may close a cycle, or several together may.
+    """
 
     edge: int
     path: tuple[int, ...]
@@ -48,7 +51,10 @@ def find(edges: Ints, parents: Csr, children: Csr) -> list[Cycle]:
     found, visits = [], 0
     for edge, up in zip(inside[order].tolist(), climb[order].tolist(), strict=True):
         parent, child = edges[edge].tolist()
-        way, visited = _path(kept, child, parent) if visits < _MOST_VISITS else ([child, parent], 0)
+        if visits >= _MOST_VISITS:
+            found.append(Cycle(edge, (), up))
+            continue
+        way, visited = _path(kept, child, parent)
         visits += visited
         if way:
             found.append(Cycle(edge, (parent, *way), up))

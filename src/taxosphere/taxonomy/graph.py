@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from os import PathLike
 from types import MappingProxyType
@@ -360,16 +360,10 @@ class Taxonomy:
 
     def with_edges(self, edge_array: NDArray[np.integer]) -> Taxonomy:
         """The same concepts under other edges."""
-        return Taxonomy(
-            self.ids,
-            self.names,
-            self.descriptions,
-            distinct_edges(np.asarray(edge_array, np.int32).reshape(-1, 2), len(self)),
-            self.synonyms,
-            self.images,
-            self.extras,
-            self.meta,
-        )
+        edges = distinct_edges(np.asarray(edge_array, np.int32).reshape(-1, 2), len(self))
+        nowhere = np.zeros(len(edges), np.int32)
+        source = None if self.source is None else replace(self.source, edge_lines=nowhere)
+        return replace(self, edge_array=edges, reading=(), source=source)
 
 
 def _place(path: str, line: int) -> str:

@@ -49,6 +49,17 @@ def test_unknown_columns_and_the_split_come_back_where_they_were(tmp_path: Path)
     assert (tmp_path / "out" / "nodes.tsv").read_text(encoding="utf-8") == expected
 
 
+def test_a_definition_is_the_description_where_there_is_no_other(tmp_path: Path) -> None:
+    nodes = "id\tname\tDefinition\n1\tanimal\tit lives\n"
+    assert formats.read(folder(tmp_path / "a", nodes, "parent\tchild\n")).descriptions == ("it lives",)
+    nodes = "id\tname\tdefinition\tdescription\n1\tanimal\tit lives\tmoves\n"
+    both = formats.read(folder(tmp_path / "b", nodes, "parent\tchild\n"))
+    formats.write(both, tmp_path / "out")
+    for taxonomy in (both, formats.read(tmp_path / "out")):
+        assert taxonomy.descriptions == ("moves",)
+        assert taxonomy.concept(0).extras == (("definition", "it lives"),)
+
+
 def test_repeated_extras_and_meta_go_to_side_files(tmp_path: Path) -> None:
     concept = Concept("1", "a", extras=(("xref", "X:1"), ("xref", "X:2")))
     taxonomy = Taxonomy.from_concepts([concept], [], meta={"format": "obo", "obo": {"header": ["ontology: x"]}})

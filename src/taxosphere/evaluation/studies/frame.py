@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-import numpy as np
-
+from taxosphere.errors import TaxosphereError
 from taxosphere.evaluation import protocol, significance
 from taxosphere.evaluation.bench import Cell, Setup
 from taxosphere.evaluation.datasets import Dataset
@@ -113,15 +112,11 @@ class Findings:
         return max(among or self.labels(dataset), key=lambda label: self.mean(dataset, label, "mrr"))
 
     def compare(self, dataset: str, first: str, second: str) -> significance.Comparison:
-        """MRR of one variant minus another's. Runs are averaged per query where all ask the same queries."""
-        ours, theirs = self.runs(dataset, first), self.runs(dataset, second)
-        shared = sorted({r["seed"] for r in ours} & {r["seed"] for r in theirs})
-        columns = [
-            [1.0 / np.array(record["ranks"]) for record in runs if record["seed"] in shared] for runs in (ours, theirs)
-        ]
-        if ours[0]["split"] == "published":
-            return significance.compare(*(np.mean(column, axis=0) for column in columns))
-        return significance.compare(*(np.concatenate(column) for column in columns))
+        """MRR of one variant minus another's."""
+        pair = significance.paired(self.runs(dataset, first), self.runs(dataset, second))
+        if pair is None:
+            raise TaxosphereError(f"'{first}' and '{second}' have no run on {dataset} in common; run the study again")
+        return significance.compare(*pair)
 
 
 def gap(found: significance.Comparison) -> str:

@@ -68,6 +68,8 @@ def _part(folder: Path, name: str) -> Path | None:
 
 def _header(path: Path, line: str, wanted: tuple[str, ...]) -> list[str]:
     names = [_column_name(cell.strip()) for cell in line.split("\t")]
+    if "description" not in names:
+        names = ["description" if name.lower() == "definition" else name for name in names]
     for name in wanted:
         if names.count(name) != 1:
             fault = "no column" if name not in names else "two columns"
