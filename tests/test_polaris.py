@@ -102,7 +102,7 @@ def test_settings_that_do_not_fit_the_prior_are_refused_before_anything_is_learn
         raise AssertionError(what)
 
     wide = PolarisConfig().with_overrides(["ranking.hidden=7"])
-    with pytest.raises(InputError, match="set ranking.prior=false"):
+    with pytest.raises(InputError, match=r"set ranking\.prior=false"):
         Polaris(wide).fit(meadow(), encoder=GramEncoder(), progress=learned)
 
 
