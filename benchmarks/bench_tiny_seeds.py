@@ -4,6 +4,9 @@
 
 Random concepts with everything above them are drawn from the seed of the published split until 20, 50 or 100 are there;
 then leaves of the whole seed whose parent was drawn are asked. Test queries are never looked at.
+
+"Probability" is the mean of the first place, which should be near Hit@1. "None" says how often "none of these" stands
+higher for a concept of EDAM, which belongs to bioinformatics and nowhere here, than for one of these leaves (AUROC).
 """
 
 from __future__ import annotations
@@ -14,10 +17,12 @@ from pathlib import Path
 
 import numpy as np
 import page
+from bench_confidence import edam
 
-from taxosphere import Polaris, Taxonomy
+from taxosphere import Concept, Polaris, Taxonomy
 from taxosphere.encoders import text
 from taxosphere.evaluation import metrics
+from taxosphere.evaluation.reliability import auroc
 from taxosphere.methods import get
 from taxosphere.model.presets import auto
 from taxosphere.taxonomy.split import Split, hide, published, read_parts
@@ -44,7 +49,7 @@ def tiny(seed: Taxonomy, size: int, state: int) -> Split:
     return hide(seed, ~kept, np.sort(asked))
 
 
-def measure(split: Split, state: int, encoder: text.TextEncoder) -> list[dict[str, float]]:
+def measure(split: Split, state: int, encoder: text.TextEncoder, foreign: list[Concept]) -> list[dict[str, float]]:
     config = auto(split.seed)
     models = [
         get("encoder-cosine")().fit(split.seed, encoder=encoder, random_state=state),
@@ -53,20 +58,36 @@ def measure(split: Split, state: int, encoder: text.TextEncoder) -> list[dict[st
             for on in ("false", "true")
         ),
     ]
-    return [metrics.summary(metrics.judge(m.score(split.queries), split.gold, split.seed)) for m in models]
+    found = [metrics.summary(metrics.judge(m.score(split.queries), split.gold, split.seed)) for m in models]
+    for row, model in zip(found, models, strict=True):
+        if isinstance(model, Polaris):
+            row |= confidence(model, split, foreign)
+    return found
+
+
+def confidence(model: Polaris, split: Split, foreign: list[Concept]) -> dict[str, float]:
+    answers = list(model.suggest_many([*split.queries, *foreign], k=1))
+    none = [found.none_probability for found in answers]
+    sure = [found[0].probability for found in answers[: len(split.queries)]]
+    return {"sure": 100 * float(np.mean(sure)), "none": auroc(none, np.arange(len(none)) >= len(sure))}
 
 
 def table(folders: Sequence[str], runs: int) -> list[str]:
     encoder = text.load("minilm")
-    lines = ["| set | concepts | ranking | Hit@1 | Hit@5 | MR | MRR |", "|---|--:|---|--:|--:|--:|--:|"]
+    foreign = edam()
+    lines = [
+        "| set | concepts | ranking | Hit@1 | Hit@5 | MR | MRR | probability | none |",
+        "|---|--:|---|--:|--:|--:|--:|--:|--:|",
+    ]
     for folder in folders:
         seed = published(Taxonomy.read(folder), read_parts(folder)).seed
         for size in SIZES:
-            found = [measure(tiny(seed, size, state), state, encoder) for state in range(runs)]
+            found = [measure(tiny(seed, size, state), state, encoder, foreign) for state in range(runs)]
             for row, name in enumerate(ROWS):
                 mean = {key: np.mean([each[row][key] for each in found]) for key in found[0][row]}
-                figures = " | ".join(f"{mean[key]:.1f}" for key in ("hit@1", "hit@5", "mr", "mrr"))
-                lines.append(f"| {Path(folder).name} | {size} | {name} | {figures} |")
+                figures = [f"{mean[key]:.1f}" for key in ("hit@1", "hit@5", "mr", "mrr")]
+                figures += [f"{mean['sure']:.1f}", f"{mean['none']:.2f}"] if "sure" in mean else ["–", "–"]
+                lines.append(f"| {Path(folder).name} | {size} | {name} | {' | '.join(figures)} |")
                 print(lines[-1], flush=True)
     return lines
 

@@ -61,7 +61,18 @@ def test_none_signals_by_hand() -> None:
     np.testing.assert_allclose(found[3], -(probability * scores[0]).sum())
     np.testing.assert_allclose(found[4:6], [2, 3])  # features of the best candidate
     np.testing.assert_allclose(found[6:8], [6, 7])  # largest of the list
-    np.testing.assert_allclose(found[8:], [3, 4])  # mean of the list
+    np.testing.assert_allclose(found[8:], [3, 4])  # mean of those in front
+
+
+def test_none_signals_do_not_tell_how_long_a_list_is() -> None:
+    rng = np.random.default_rng(0)
+    scores = np.sort(rng.normal(size=(5, 20)))[:, ::-1]
+    table = rng.normal(size=(5, 20, 3))
+    behind = np.full((5, 80), -40.0), np.full((5, 80, 3), -3.0)
+    long = calibration.none_signals(
+        log_softmax(np.hstack([scores, behind[0]]), axis=1), np.concatenate([table, behind[1]], 1)
+    )
+    np.testing.assert_allclose(long, calibration.none_signals(log_softmax(scores, axis=1), table), atol=1e-5)
 
 
 def test_a_list_shorter_than_the_top_is_padded() -> None:

@@ -5,6 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from taxosphere import Polaris, Taxonomy
+from taxosphere.encoders import text
 from taxosphere.model.config import RankingConfig
 from taxosphere.ranking import prior, scorer
 from taxosphere.ranking.logistic import Logistic
@@ -51,3 +53,24 @@ def test_an_unknown_column_counts_nothing(known: Prior) -> None:
     wider = prior.aligned(known, (*known.names, "brand new"))
     assert wider is not None
     np.testing.assert_allclose(wider.scores(table), known.scorer.scores(table[..., :3]), atol=1e-5)
+
+
+def test_a_catalogue_too_small_to_learn_from_gets_probabilities_all_the_same() -> None:
+    shelves = {
+        "food": ["dairy", "fruit"],
+        "dairy": ["milk", "cheese", "butter", "cream"],
+        "fruit": ["apple", "pear", "banana", "plum"],
+        "cheese": ["goat cheese", "blue cheese"],
+        "tools": ["hammer", "saw"],
+        "hammer": ["claw hammer", "sledge hammer"],
+        "saw": ["hand saw", "chain saw"],
+    }
+    catalogue = Taxonomy.from_edges([(shelf, thing) for shelf, things in shelves.items() for thing in things])
+    model = Polaris().fit(catalogue, encoder=text.load("minilm"))
+    assert "the prior" in model.summary()[0]
+    more = ["orange", "kiwi", "cherry", "fig", "drill", "rake", "spade", "anvil", "ricotta", "brie", "feta", "quark"]
+    for company in ([], more):  # other new concepts make the list of candidates longer
+        found = model.expand(["gouda cheese", *company]).placements[0].suggestions
+        assert found[0].name == "cheese"
+        assert found[0].probability > 0.5
+        assert found.none_probability < 0.1

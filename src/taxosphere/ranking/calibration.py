@@ -10,6 +10,7 @@ Floats = NDArray[np.floating]
 
 TOP = 3  # best scores that the none-question looks at
 PLACES = 10  # of held-out lists that are remembered; among as many first places the parents of a concept are sought
+HEAD = 10  # candidates in front, by the first guess, whose mean signs the none-question looks at
 
 
 def softmax(scores: Floats, temperature: float = 1.0) -> NDArray[np.float64]:
@@ -51,16 +52,18 @@ def first_place_temperature(scores: Floats, labels: NDArray[np.bool_], none: Flo
 
 def none_signals(scores: Floats, table: Floats) -> NDArray[np.float32]:
     """What tells a list without the true parent: weak best scores, a flat top, weak features of the best candidates
-    and of all together.
+    and of those in front.
 
-    ``scores`` (q, k) are log probabilities, ``table`` (q, k, f) the standardised features they were made from.
+    ``scores`` (q, k) are log probabilities, ``table`` (q, k, f) the standardised features they were made from, in the
+    order of the first guess. A mean over the whole list would say little but how long it is: ranks within a list add up
+    to the same in all of one length, and a small taxonomy has short ones.
     """
     best = np.sort(scores, axis=1)[:, ::-1][:, :TOP]
     best = np.pad(best, ((0, 0), (0, TOP - best.shape[1])), mode="edge")
     probability = softmax(scores)
     entropy = -(probability * np.log(np.maximum(probability, 1e-12))).sum(1, keepdims=True)
     leader = np.take_along_axis(table, scores.argmax(1)[:, None, None], 1)[:, 0]
-    return np.concatenate([best, entropy, leader, table.max(1), table.mean(1)], axis=1).astype(np.float32)
+    return np.concatenate([best, entropy, leader, table.max(1), table[:, :HEAD].mean(1)], axis=1).astype(np.float32)
 
 
 def signal_count(features: int) -> int:
