@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import stat
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -85,3 +86,69 @@ def test_a_relative_path_lands_in_the_working_folder(tmp_path: Path, monkeypatch
     with atomic.file("a.txt") as part:
         part.write_text("x", encoding="utf-8")
     assert names(tmp_path) == ["a.txt"]
+
+
+def test_what_a_link_points_at_is_replaced(tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    for name, make in (("a.txt", Path.touch), ("model", Path.mkdir)):
+        make(tmp_path / "there" / name)
+        (tmp_path / name).symlink_to(tmp_path / "there" / name)
+    atomic.write_text(tmp_path / "a.txt", "new")
+    with atomic.folder(tmp_path / "model") as part:
+        (part / "fresh").touch()
+    assert (tmp_path / "a.txt").is_symlink()
+    assert (tmp_path / "there" / "a.txt").read_text(encoding="utf-8") == "new"
+    assert (tmp_path / "model").is_symlink()
+    assert names(tmp_path / "there" / "model") == ["fresh"]
+    assert names(tmp_path / "there") == ["a.txt", "model"]
+
+
+def test_a_link_to_nothing_yet_leads_to_the_new_file(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").symlink_to("b.txt")
+    atomic.write_text(tmp_path / "a.txt", "new")
+    assert (tmp_path / "a.txt").is_symlink()
+    assert (tmp_path / "b.txt").read_text(encoding="utf-8") == "new"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX systems")
+def test_a_file_that_is_replaced_passes_its_mode_on(tmp_path: Path) -> None:
+    target = tmp_path / "a.txt"
+    target.touch()
+    target.chmod(0o600)
+    atomic.write_text(target, "new")
+    assert stat.S_IMODE(target.stat().st_mode) == 0o600
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes of POSIX systems")
+def test_a_pipe_is_written_to_and_stays_one(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    atomic.write_text(pipe, "new")
+    assert os.read(reader, 100) == b"new"
+    os.close(reader)
+    assert pipe.is_fifo()
+    assert names(tmp_path) == ["pipe"]
+    with pytest.raises(InputError, match="pipe: exists and is no folder"), atomic.folder(pipe):
+        pass
+    assert pipe.is_fifo()
+
+
+def test_a_file_takes_no_folders_place(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=f"{tmp_path}: is a folder"):
+        atomic.write_text(tmp_path, "new")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX systems")
+@pytest.mark.parametrize("maker", [atomic.file, atomic.folder])
+def test_a_folder_without_permission_is_said_with_the_name_that_was_given(maker) -> None:  # type: ignore[no-untyped-def]
+    user = os.geteuid()
+    with tempfile.TemporaryDirectory() as name:
+        locked = Path(name)
+        locked.chmod(0o555)
+        os.seteuid(user or 65534)
+        try:
+            with pytest.raises(InputError, match=f"{locked / 'a'}: no permission"), maker(locked / "a"):
+                pass
+        finally:
+            os.seteuid(user)

@@ -16,6 +16,7 @@ from taxosphere import Concept, Polaris, PolarisConfig, Taxonomy, artifact, pola
 from taxosphere.cli import main
 from taxosphere.encoders.precomputed import PrecomputedEncoder
 from taxosphere.errors import InputError, TaxosphereError
+from tiny_encoder import build_tiny_encoder
 
 QUICK = PolarisConfig().with_overrides(
     ("training.epochs=5", "ranking.folds=3", "ranking.nets=2", "ranking.epochs=8", "ranking.prior=false")
@@ -93,6 +94,17 @@ def test_wrong_kinds_of_questions_are_refused(model: Polaris) -> None:
         model.suggest("oil", images=["oil.png"])
     with pytest.raises(InputError, match="random state is 4294967296"):
         Polaris(QUICK).fit(meadow(), encoder=GramEncoder(), random_state=1 << 32)
+    for odd in (["a", "b"], ("a", 3), (None, "a"), ("a", "b", "c"), None, 7):
+        with pytest.raises(TypeError, match=r"a new concept is a name, .* not"):
+            model.suggest(odd)
+    with pytest.raises(ValueError, match="k is 0"):
+        model.suggest_many(["oil"], k=0)
+    with pytest.raises(TypeError, match="a Concept is scored, not a str"):
+        model.score(["oil"])
+    with pytest.raises(TypeError, match="settings are a PolarisConfig, not a dict"):
+        Polaris({"seed": 3})  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="holds no concepts"):
+        model.adopt(Taxonomy.from_concepts([], []))
     with pytest.raises(InputError, match=r"circle|cycle"):
         model.adopt(Taxonomy.from_edges([("a", "b"), ("b", "a")]))
 
@@ -220,3 +232,32 @@ def test_a_killed_fit_leaves_no_model_and_resumes_to_the_same_one(model: Polaris
     resumed = Polaris.load(tmp_path / "model", encoder=GramEncoder())
     queries = [Concept("a", "green fish"), Concept("b", "tall tree")]
     assert np.array_equal(resumed.score(queries), model.score(queries))
+
+
+def test_questions_are_taken_in_every_shape_that_has_one_meaning(model: Polaris) -> None:
+    assert model.suggest(("green bird", None)).as_dict() == model.suggest("green bird").as_dict()
+    queries = [Concept("a", "green fish"), Concept("b", "tall tree")]
+    assert np.array_equal(model.score(query for query in queries), model.score(queries))
+    assert [found.query for found in model.suggest_many(query for query in queries)] == queries
+
+
+def test_what_a_new_concept_brings_is_in_the_grown_taxonomy(model: Polaris) -> None:
+    new = Concept("C1", "green bird", extras=(("xref", "Y:2"),))
+    grown = model.expand([new], accept=0.0).taxonomy
+    assert grown.concept(grown.position("C1")) == new
+
+
+def test_an_encoder_may_be_named_and_paths_and_numbers_are_as_callers_have_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build_tiny_encoder(tmp_path / "tiny")
+    monkeypatch.setenv("TAXOSPHERE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+    fitted = Polaris(QUICK).fit(meadow(), encoder="tiny", random_state=np.int64(3), checkpoints="ck")
+    assert fitted.config is not None
+    assert (fitted.config.encoder.name, fitted.config.seed) == (str(tmp_path / "tiny"), 3)
+    fitted.save("model")
+    (tmp_path / "tiny").rename(tmp_path / "moved")
+    monkeypatch.chdir("/")
+    again = Polaris.load(tmp_path / "model", encoder=tmp_path / "moved")
+    assert again.suggest("green bird").as_dict() == fitted.suggest("green bird").as_dict()

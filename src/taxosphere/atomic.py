@@ -4,19 +4,76 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
 
 from taxosphere.errors import InputError
 
+T = TypeVar("T")
 
-def _beside(path: Path) -> Path:
-    parent = path.absolute().parent
-    if not parent.is_dir():
+
+def refuse_file(path: str | os.PathLike[str]) -> None:
+    """What would stop `file` later, said before any work is done."""
+    if _kind(path) == stat.S_IFDIR:
+        raise InputError("is a folder; name a file", path)
+    _refuse(path, replaced=not _is_special(path))
+
+
+def refuse_folder(path: str | os.PathLike[str]) -> None:
+    """What would stop `folder` later, said before any work is done."""
+    if _kind(path) not in (None, stat.S_IFDIR):
+        raise InputError("exists and is no folder; choose another name", path)
+    _refuse(path, replaced=True)
+
+
+def _refuse(path: str | os.PathLike[str], *, replaced: bool) -> None:
+    parent = _followed(path).parent
+    if replaced and _kind(parent) != stat.S_IFDIR:
         raise InputError("its folder does not exist, make it first", path)
-    return parent
+    _refuse_locked(parent if replaced else path, path)
+
+
+def refuse_place(folder: str | os.PathLike[str], path: str | os.PathLike[str] | None = None) -> None:
+    """The same for files in a folder that is made where it is missing; ``path`` is the name to say, if not its own."""
+    target = Path(folder).absolute()
+    there = next(place for place in (target, *target.parents) if _kind(place) is not None)
+    if _kind(there) != stat.S_IFDIR:
+        raise InputError(f"{'it' if there == target else there} is no folder; choose another name", path or folder)
+    _refuse_locked(there, path or folder)
+
+
+def _refuse_locked(place: str | os.PathLike[str], path: str | os.PathLike[str]) -> None:
+    if not os.access(place, os.W_OK, effective_ids=os.access in os.supports_effective_ids):
+        raise InputError("no permission to write it", path)
+
+
+def _is_special(path: str | os.PathLike[str]) -> bool:
+    """A pipe or a device: it can be written to, but not be replaced."""
+    return _kind(path) not in (None, stat.S_IFREG, stat.S_IFDIR)
+
+
+def _kind(path: str | os.PathLike[str]) -> int | None:
+    """Where links lead: a file, a folder, a device …; None where nothing can be seen."""
+    try:
+        return stat.S_IFMT(Path(path).stat().st_mode)
+    except OSError:
+        return None
+
+
+def _followed(path: str | os.PathLike[str]) -> Path:
+    """Links stay; what they point at is replaced."""
+    return Path(os.path.realpath(path))
+
+
+def _made(make: Callable[..., T], path: str | os.PathLike[str], target: Path) -> T:
+    try:
+        return make(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
+    except OSError as error:  # which names the temporary, unknown to the user
+        raise OSError(error.errno, error.strerror, os.fspath(path)) from None
 
 
 def _permissions(default: int) -> int:
@@ -27,14 +84,22 @@ def _permissions(default: int) -> int:
 
 @contextmanager
 def file(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Yield a temporary path that takes the place of ``path`` when the block ends well."""
-    target = Path(path)
-    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=_beside(target))
+    """Yield a temporary path that takes the place of ``path`` when the block ends well.
+
+    A file that is replaced passes its mode on. A pipe or a device is yielded itself.
+    """
+    refuse_file(path)
+    if _is_special(path):
+        yield Path(path)
+        return
+    target = _followed(path)
+    handle, name = _made(tempfile.mkstemp, path, target)
     os.close(handle)
     temporary = Path(name)
     try:
         yield temporary
-        temporary.chmod(_permissions(0o666))  # mkstemp makes private files
+        mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else _permissions(0o666)
+        temporary.chmod(mode)  # mkstemp makes private files
         temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)
@@ -52,9 +117,10 @@ def folder(path: str | os.PathLike[str]) -> Iterator[Path]:
     A folder cannot be replaced in one system call: the old one is moved aside first and removed last, so a kill in
     between leaves the old content under ``.NAME.old`` and never a half-written mixture.
     """
-    target = Path(path)
-    temporary = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".part", dir=_beside(target)))
-    aside = target.absolute().parent / f".{target.name}.old"
+    refuse_folder(path)
+    target = _followed(path)
+    temporary = Path(_made(tempfile.mkdtemp, path, target))
+    aside = target.parent / f".{target.name}.old"
     try:
         yield temporary
         temporary.chmod(_permissions(0o777))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
-from os import PathLike
+from itertools import chain
+from operator import index
+from os import PathLike, fspath
 from pathlib import Path
 from typing import Self
 
@@ -13,17 +15,18 @@ import torch
 from numpy.typing import NDArray
 
 from taxosphere import artifact
-from taxosphere.encoders import collection, text
+from taxosphere.encoders import collection, efficientnet, text, weights
 from taxosphere.encoders.text import TextEncoder
 from taxosphere.errors import InputError, TaxosphereError
 from taxosphere.model.checkpoint import Epoch
-from taxosphere.model.config import SEEDS, PolarisConfig
+from taxosphere.model.config import PolarisConfig
 from taxosphere.model.network import SphereNetwork
 from taxosphere.model.presets import auto
+from taxosphere.model.seeds import SEEDS
 from taxosphere.orbit import selection
 from taxosphere.placing import asking, expansion, suggestions
 from taxosphere.placing.asking import Fitted, assemble
-from taxosphere.placing.concept_list import with_ids
+from taxosphere.placing.concept_list import New, as_concepts
 from taxosphere.placing.expansion import Expansion, Placement
 from taxosphere.placing.insertion import Insertion
 from taxosphere.placing.sight import Sight
@@ -40,7 +43,6 @@ from taxosphere.taxonomy import Concept, Taxonomy
 Longs = NDArray[np.int64]
 Floats = NDArray[np.float32]
 Progress = Callable[[int, int, str], None]
-New = str | tuple[str, str] | Concept
 
 _BLOCK = 256  # queries ranked at once
 _PROPOSE = 0.5  # children that more probably than not belong below a new concept are proposed
@@ -54,6 +56,8 @@ class Polaris:
     """
 
     def __init__(self, config: PolarisConfig | None = None) -> None:
+        if not isinstance(config, PolarisConfig | None):
+            raise TypeError(f"settings are a PolarisConfig, not {_kind(config)}; PolarisConfig.from_mapping makes one")
         self.config = self._wanted = config
         self._fitted: Fitted | None = None
 
@@ -63,26 +67,28 @@ class Polaris:
         self,
         taxonomy: Taxonomy,
         *,
-        encoder: TextEncoder | None = None,
+        encoder: TextEncoder | str | PathLike[str] | None = None,
         random_state: int | None = None,
-        checkpoints: Path | None = None,
+        checkpoints: str | PathLike[str] | None = None,
         resume: bool = False,
         start: Polaris | None = None,
         progress: Progress | None = None,
     ) -> Self:
         """Learn from a taxonomy, and from the pictures of its concepts where it has any.
 
-        ``checkpoints`` is a folder to go on from after a kill, when ``resume`` says so; ``start`` is an earlier model
-        whose sphere to begin from.
+        ``encoder`` is one of the caller's, or the name of one to load in place of that in the settings; ``checkpoints``
+        is a folder to go on from after a kill, when ``resume`` says so; ``start`` is an earlier model whose sphere to
+        begin from.
         """
         config = self._wanted or auto(taxonomy)
-        state = config.seed if random_state is None else random_state
+        if isinstance(encoder, str | PathLike):
+            config, encoder = _with_encoder(config, encoder), None
+        config = anchored(config)
+        state = config.seed if random_state is None else index(random_state)
         if not 0 <= state < SEEDS:
             raise InputError(f"the random state is {state}; it lies between 0 and {SEEDS - 1:,}")
         known = prior.wanted(config.ranking)
-        if len(taxonomy) == 0:
-            raise InputError("the taxonomy holds no concepts: there is nothing to place others below")
-        taxonomy.refuse_cycles()
+        _refuse(taxonomy)
         report = progress or _silent
         taxonomy, image_encoder = collection.locate(taxonomy, config.images.encoder)
         encoder = encoder or load_encoder(config)
@@ -94,7 +100,7 @@ class Polaris:
             config,
             random_state=state,
             start=begin,
-            checkpoints=spaces.Checkpoints(checkpoints, resume),
+            checkpoints=spaces.Checkpoints(None if checkpoints is None else Path(checkpoints), resume),
             progress=lambda epoch, total: report(epoch.number, total, _told(epoch)),
         )
         ranker = Ranker.fit(
@@ -144,8 +150,12 @@ class Polaris:
 
     # -- asking -------------------------------------------------------------------------------------------------------
 
-    def score(self, queries: Sequence[Concept]) -> NDArray[np.float32]:
+    def score(self, queries: Iterable[Concept]) -> NDArray[np.float32]:
         """(queries, concepts of the taxonomy), higher is better."""
+        queries = list(queries)
+        other = next((query for query in queries if not isinstance(query, Concept)), None)
+        if other is not None:
+            raise TypeError(f"a Concept is scored, not {_kind(other)}; 'suggest' takes names")
         scores = np.empty((len(queries), len(self.taxonomy)), np.float32)
         for look in asking.looks(self._state, self._state.context, queries, explained=0):
             scores[look.rows] = look.ranked.scores
@@ -165,17 +175,17 @@ class Polaris:
             concept = Concept("", concept, description, images=tuple(map(str, files)))
         return next(self.suggest_many([concept], k=k))
 
-    def suggest_many(self, concepts: Sequence[New], *, k: int = 10) -> Iterator[Suggestions]:
+    def suggest_many(self, concepts: Iterable[New], *, k: int = 10) -> Iterator[Suggestions]:
         """Ranked parents of many, computed block by block as they are asked for."""
         if k < 1:
             raise ValueError(f"k is {k}: at least one parent is suggested")
         queries = as_concepts(concepts, self.taxonomy)
-        for start in range(0, len(queries), _BLOCK):
-            yield from self._suggest(self._state.context, queries[start : start + _BLOCK], k=k)
+        parts = (queries[start : start + _BLOCK] for start in range(0, len(queries), _BLOCK))
+        return chain.from_iterable(self._suggest(self._state.context, part, k=k) for part in parts)
 
     def expand(
         self,
-        concepts: Sequence[New],
+        concepts: Iterable[New],
         *,
         accept: float = 0.8,
         insert: float | None = None,
@@ -210,7 +220,7 @@ class Polaris:
 
     def adopt(self, taxonomy: Taxonomy) -> Self:
         """Refer to a changed taxonomy from now on, with what was learned before: nothing is trained again."""
-        taxonomy.refuse_cycles()
+        _refuse(taxonomy)
         fitted = self._state
         views = encode_views(fitted.encoder, list(taxonomy.concepts()))
         moved = assemble(
@@ -273,9 +283,9 @@ class Polaris:
         artifact.save(path, "polaris", manifest, tensors, self.taxonomy)
 
     @classmethod
-    def load(cls, path: str | PathLike[str], *, encoder: TextEncoder | None = None) -> Self:
+    def load(cls, path: str | PathLike[str], *, encoder: TextEncoder | str | PathLike[str] | None = None) -> Self:
         """Read a model folder; scores are those of the model that was saved. One that was fitted with an ``encoder`` of
-        the caller's needs it again."""
+        the caller's needs it again, one whose encoder was moved needs its new path."""
         stored = artifact.load(path, "polaris")
         insertion, pictures = stored.tensors.get("insertion"), stored.tensors.get("pictures")
         with artifact.same_layout(path):
@@ -287,7 +297,10 @@ class Polaris:
             inserting = None if insertion is None else Insertion(Logistic(**insertion))
             history = tuple(Epoch(**entry) for entry in stored.manifest["history"])
         known = stored.manifest.get("encoder")
-        if encoder is None:
+        if isinstance(encoder, str | PathLike):
+            config = anchored(_with_encoder(config, encoder))
+            encoder = load_encoder(config)
+        elif encoder is None:
             encoder = load_encoder(config)
             if known is not None and text.description(encoder) != known:
                 raise InputError(f"was fitted with the encoder {known}; give it to Polaris.load as 'encoder'", path)
@@ -361,19 +374,31 @@ def load_encoder(config: PolarisConfig) -> TextEncoder:
     return text.load(wanted.name, max_tokens=wanted.max_tokens, prefix=wanted.prefix)
 
 
-def as_concepts(concepts: Sequence[New], taxonomy: Taxonomy) -> list[Concept]:
-    """Names and (name, description) pairs as concepts, each with an id of its own."""
-    if isinstance(concepts, str | Concept):
-        raise TypeError("a list of new concepts is expected, not one alone")
-    made = []
-    for given in concepts:
-        if isinstance(given, str):
-            given = Concept("", given.strip())
-        elif isinstance(given, tuple):
-            name, description = given
-            given = Concept("", name.strip(), description)
-        made.append((0, given))
-    return with_ids(made, taxonomy)
+def _with_encoder(config: PolarisConfig, name: str | PathLike[str]) -> PolarisConfig:
+    return config.model_copy(update={"encoder": config.encoder.model_copy(update={"name": fspath(name)})})
+
+
+def anchored(config: PolarisConfig) -> PolarisConfig:
+    """The same settings with the whole paths of encoders that lie on this machine: a model is used from any folder."""
+    images = config.images.model_copy(update={"encoder": _anchored(config.images.encoder)})
+    return _with_encoder(config, _anchored(config.encoder.name)).model_copy(update={"images": images})
+
+
+def _anchored(encoder: str) -> str:
+    place = Path(encoder).expanduser()
+    reserved = (weights.PACKAGED, efficientnet.NAME, collection.AUTO, collection.NONE)
+    return str(place.absolute()) if encoder not in reserved and place.exists() else encoder
+
+
+def _refuse(taxonomy: Taxonomy) -> None:
+    """What nothing can be placed in."""
+    if len(taxonomy) == 0:
+        raise InputError("the taxonomy holds no concepts: there is nothing to place others below")
+    taxonomy.refuse_cycles()
+
+
+def _kind(thing: object) -> str:
+    return f"a {type(thing).__name__}"
 
 
 def _share(right: NDArray[np.bool_]) -> float | None:

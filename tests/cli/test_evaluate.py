@@ -155,3 +155,23 @@ def test_methods_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert [row["name"] for row in rows] == methods.names()
     assert main(["methods"]) == 0
     assert "sibling-vote" in capsys.readouterr().out
+
+
+def test_records_that_cannot_be_kept_are_refused_before_the_work(
+    pantry: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(command(pantry, "--out", str(pantry / "nodes.tsv" / "runs"))) == 2
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert f"runs: {pantry / 'nodes.tsv'} is no folder" in err
+
+
+def test_results_are_shown_even_when_their_records_are_lost(
+    pantry: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device", "record.json")
+
+    monkeypatch.setattr("taxosphere.evaluation.records.folder", full)
+    assert main(command(pantry, "--out", str(pantry.parent / "runs"))) == 1
+    assert "encoder-cosine" in capsys.readouterr().out

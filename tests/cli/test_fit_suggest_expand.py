@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,8 @@ from meadow import meadow
 
 from taxosphere import Taxonomy
 from taxosphere.cli import main
+from taxosphere.model.config import PolarisConfig
+from taxosphere.polaris import anchored
 from tiny_encoder import build_tiny_encoder
 
 QUICK = ("training.epochs=3", "ranking.folds=2", "ranking.nets=1", "ranking.epochs=4")
@@ -139,7 +142,16 @@ def test_a_catalogue_grows_and_stays_a_catalogue(workplace: Path) -> None:
         (["suggest", "MODEL", "--file", "new.tsv", "-d", "x"], "--description is for one"),
         (["suggest", "MODEL", "k\udce4se"], "half a character"),
         (["expand", "MODEL", "missing.tsv", "-o", "out.obo"], "missing.tsv"),
-        (["expand", "MODEL", "new.tsv", "-o", "out.obo", "--review", "none/r.tsv"], "none/r.tsv: there is no folder"),
+        (
+            ["expand", "MODEL", "new.tsv", "-o", "out.obo", "--review", "none/r.tsv"],
+            "none/r.tsv: its folder does not exist",
+        ),
+        (["expand", "MODEL", "new.tsv", "-o", "encoder/../new.tsv"], "is the list of new concepts"),
+        (["expand", "MODEL", "new.tsv", "-o", "out.taxo"], "out.taxo: the suffix '.taxo' names no format to write"),
+        (["expand", "MODEL", "new.tsv", "-o", "out.doc"], "out.doc: the suffix '.doc' names no format to write"),
+        (["expand", "MODEL", "new.tsv", "-o", "encoder"], "encoder: the folder holds other files"),
+        (["expand", "MODEL", "new.tsv", "-o", "none/out"], "none/out: its folder does not exist"),
+        (["expand", "MODEL", "new.tsv", "-o", "out.obo", "--review", "encoder"], "encoder: is a folder"),
         (["expand", "MODEL", "new.tsv", "-o", "same.tsv", "--review", "same.tsv"], "name two files"),
         (["expand", "MODEL", "new.tsv", "-o", "new.tsv"], "is the list of new concepts"),
         (["expand", "MODEL", "new.tsv", "-o", "model/seed"], "belongs to the model"),
@@ -165,3 +177,49 @@ def test_bad_input_ends_in_one_line_and_exit_code_2(
     assert len(lines) == 1
     assert part in lines[0]
     assert sorted(p.name for p in workplace.iterdir()) == before
+
+
+@pytest.mark.parametrize("more", [("-o", "out.taxo"), ("-o", "out.obo", "--review", "encoder")])
+def test_places_are_looked_at_before_the_work(
+    more: tuple[str, ...], workplace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(workplace)
+    monkeypatch.setattr("taxosphere.polaris.Polaris.load", lambda path: pytest.fail("the model was loaded first"))
+    assert main(["expand", "model", "new.tsv", *more]) == 2
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX systems")
+def test_a_locked_folder_is_said_with_the_name_of_the_model(
+    workplace: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.access", lambda place, *_, **__: Path(place) != workplace)
+    assert _fit(workplace, "-o", str(workplace / "locked")) == 2
+    assert f"{workplace / 'locked'}: no permission to write it" in capsys.readouterr().err
+
+
+def test_a_model_finds_its_encoder_from_any_folder(
+    workplace: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Taxonomy.from_edges([("food", "fruit"), ("food", "tea"), ("fruit", "pear"), ("fruit", "lime")]).write(
+        tmp_path / "t.tsv"
+    )
+    texts = ["food", "fruit", "tea", "pear", "lime", "lemon"]
+    np.save(tmp_path / "v.npy", np.random.default_rng(0).normal(size=(6, 8)).astype(np.float32))
+    (tmp_path / "v.txt").write_text("".join(f"{text}\n" for text in texts), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    settings = [part for setting in QUICK for part in ("--set", setting)]
+    command = ["fit", "t.tsv", "-o", "m", "--encoder", "v.npy", *settings]
+    assert main(command) == 0
+    assert main([*command, "--resume"]) == 0
+    assert "finished already" in capsys.readouterr().err
+    monkeypatch.chdir(workplace)
+    assert main(["suggest", str(tmp_path / "m"), "lemon"]) == 0
+
+
+def test_names_of_encoders_are_not_taken_for_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("minilm", "auto", "own"):
+        (tmp_path / name).mkdir()
+    assert anchored(PolarisConfig()) == PolarisConfig()
+    own = anchored(PolarisConfig().with_overrides(["encoder.name=own", "images.encoder=own"]))
+    assert (own.encoder.name, own.images.encoder) == (str(tmp_path / "own"),) * 2

@@ -2,15 +2,19 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import active_children, get_context
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 import malformed
-from taxosphere import __version__, cli
+from taxosphere import __version__, atomic, cli
 from taxosphere.cli import COMMANDS, main, output
 from taxosphere.errors import InputError, TaxosphereError
 
@@ -152,3 +156,70 @@ def test_a_terminal_gets_a_drawn_table(capsys: Capture, monkeypatch: pytest.Monk
     shown = capsys.readouterr().out
     assert "[bold]brackets[/bold] stay" in shown
     assert "│" in shown
+
+
+def test_a_title_may_hold_brackets(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(output, "on_terminal", lambda: True)
+    output.table(("name",), [("a name as wide as its title",)], title="pipe [/b] fitting")
+    assert "pipe [/b] fitting" in capsys.readouterr().out
+
+
+@pytest.mark.skipif(os.name != "posix", reason="closes streams as a POSIX shell does")
+@pytest.mark.parametrize("more", [">&-", "--json >&-", "2>&-", ">&- 2>&-", "<&- >&- 2>&-"])
+def test_a_closed_stream_is_no_error(tmp_path: Path, more: str) -> None:
+    (tmp_path / "t.tsv").write_text("parent\tchild\na\tb\n", "utf-8")
+    command = f"'{sys.executable}' -m taxosphere.cli inspect t.tsv {more}"
+    done = subprocess.run(command, shell=True, cwd=tmp_path, capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.mark.parametrize("command", ["demo", "fit t.tsv -o m", "evaluate t.tsv", "bench", "study kernels"])
+@pytest.mark.parametrize("seed", ["18446744073709551616", "-1"])
+def test_random_states_have_bounds(capsys: Capture, command: str, seed: str) -> None:
+    assert main([*command.split(), "--seed", seed]) == 2
+    assert "--seed" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["evaluate t.tsv", "bench", "study kernels"])
+def test_the_last_run_has_a_random_state_too(capsys: Capture, command: str) -> None:
+    assert main([*command.split(), "--seed", "4294967295", "--runs", "2"]) == 2
+    assert "exceed 4294967295" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX systems")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_leaves_no_unfinished_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int) -> None:
+    def stopped() -> None:
+        with atomic.file(tmp_path / "o.obo") as part:
+            part.write_text("half", "utf-8")
+            os.kill(os.getpid(), number)
+
+    monkeypatch.setattr(cli, "import_module", lambda _: SimpleNamespace(inspect=stopped))
+    assert main(["inspect"]) == 128 + number
+    assert list(tmp_path.iterdir()) == []
+    assert signal.getsignal(number) is signal.SIG_DFL
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX systems")
+def test_a_signal_waits_for_no_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    def stopped() -> None:
+        with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+            pool.submit(os.getpid).result()
+            pool.submit(time.sleep, 600)
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    monkeypatch.setattr(cli, "import_module", lambda _: SimpleNamespace(inspect=stopped))
+    assert main(["inspect"]) == 128 + signal.SIGTERM
+    assert active_children() == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX systems")
+def test_what_nohup_ignores_stays_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        cli, "import_module", lambda _: SimpleNamespace(inspect=lambda: os.kill(os.getpid(), signal.SIGHUP))
+    )
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        assert main(["inspect"]) == 0
+    finally:
+        signal.signal(signal.SIGHUP, before)

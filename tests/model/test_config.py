@@ -52,6 +52,8 @@ def test_overrides_take_toml_values_and_bare_words() -> None:
         ("loss.kernel=linear", r"setting 'loss\.kernel': .*'vmf'.*'linear'"),
         ("seed.x=1", "'seed' is a value"),
         ("loss.listwise=0", "at least one loss weight"),
+        (["loss.geometric=1", "training.negatives=0"], "^loss.geometric and loss.probabilistic compare with negatives"),
+        (["loss.probabilistic=1", "training.negatives=0"], "set training.negatives"),
         ("training.siblings=1", "shares of siblings"),
         ("ranking.families=[]", r"setting 'ranking\.families'"),
         ("network.kappa_start=0.5", "kappa_min < kappa_start"),
@@ -59,9 +61,9 @@ def test_overrides_take_toml_values_and_bare_words() -> None:
         ("=1", "expected section.key=value"),
     ],
 )
-def test_a_wrong_assignment_is_explained(assignment: str, message: str) -> None:
+def test_a_wrong_assignment_is_explained(assignment: str | list[str], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        PolarisConfig().with_overrides([assignment])
+        PolarisConfig().with_overrides([assignment] if isinstance(assignment, str) else assignment)
 
 
 def test_files_with_unknown_keys_or_bad_syntax_are_named(tmp_path: Path) -> None:

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from taxosphere import Concept, Taxonomy
 from taxosphere.errors import InputError
-from taxosphere.placing.concept_list import read_concepts
+from taxosphere.placing.concept_list import read_concepts, with_ids
 
 
 def _write(folder: Path, name: str, text: str) -> Path:
@@ -21,6 +22,9 @@ def _write(folder: Path, name: str, text: str) -> Path:
         ("new.tsv", "name\tdescription\nsea eagle\ta large raptor\nowl\t\n"),
         ("new.tsv", "description\tname\na large raptor\tsea eagle\n\towl\n"),
         ("new.tsv", "sea eagle\ta large raptor\nowl\n"),
+        ("new.tsv", "label\tdefinition\nsea eagle\ta large raptor\nowl\t\n"),
+        ("new.tsv", "Term\tDescription\nsea eagle\ta large raptor\nowl\t\n"),
+        ("new.tsv", "code\tPreferred Label\tdefinition\n\tsea eagle\ta large raptor\n\towl\t\n"),
         ("new.csv", 'name,description\n"sea eagle",a large raptor\nowl,\n'),
         ("new.jsonl", '{"name": "sea eagle", "description": "a large raptor"}\n\n{"name": "owl"}\n'),
     ],
@@ -66,6 +70,14 @@ def test_an_id_that_is_made_up_gives_way_to_a_stated_one(tmp_path: Path, animals
         ("n.txt", f"owl\n{'x' * 100_001}\n", 2, "a text of 100,001 characters"),
         ("n.jsonl", '{"name": {"en": "owl"}}\n', 1, "'name' must be a text"),
         ("n.jsonl", '{"name": "owl", "synonyms": ["hooter", null]}\n', 1, "'synonyms' must be a text or a list"),
+        ("n.jsonl", '{"name": "owl"}\n{"name": "Red\\u0000owl"}\n', 2, "a NUL character in 'Red\\x00owl'"),
+        ("n.jsonl", '{"name": "owl", "image": "a\\u0000.png"}\n', 1, "a NUL character"),
+        ("n.jsonl", '{"name": "owl"}\n{"name": NaN}\n', 2, "'name' must be a text"),
+        ("n.jsonl", '{"name": 1e999}\n', 1, "'name' must be a text"),
+        ("n.tsv", "label\tparent\nowl\tbird\n", 1, "unknown column 'parent'"),
+        ("n.tsv", "name[]\tdescription[]\nowl\t|\n", 1, "unknown column 'description[]'"),
+        ("n.tsv", "name\tlabel\nowl\tOwl\n", 1, "unknown column 'label'"),
+        ("n.tsv", "title\tsynonym\tsynonyms\nowl\ta\tb\n", 1, "'synonyms' twice"),
         ("n.tsv", "name\tname\nowl\twren\n", 1, "'name' twice"),
         ("n.tsv", "", None, "empty"),
         ("n.doc", "owl\n", None, ".tsv, .csv, .jsonl or .txt"),
@@ -86,3 +98,18 @@ def test_the_id_of_an_obsolete_term_is_taken(tmp_path: Path) -> None:
     seed = Taxonomy.read(_write(tmp_path, "t.obo", f"format-version: 1.4\n\n{terms}"))
     with pytest.raises(InputError, match="'T:2' is taken"):
         read_concepts(_write(tmp_path, "n.tsv", "id\tname\nT:2\tsardine\n"), seed)
+
+
+def test_a_concept_keeps_what_else_it_brings(animals: Taxonomy) -> None:
+    given = Concept("", "owl", extras=(("xref", "Y:2"),))
+    assert with_ids([(0, given)], animals) == [replace(given, id="owl")]
+
+
+def test_a_first_concept_is_not_taken_for_a_header(tmp_path: Path, animals: Taxonomy) -> None:
+    found = read_concepts(_write(tmp_path, "n.tsv", "label\tpaper that says what a jar holds\nowl\n"), animals)
+    assert [concept.name for concept in found] == ["label", "owl"]
+
+
+def test_a_list_in_one_cell_may_carry_escapes(tmp_path: Path, animals: Taxonomy) -> None:
+    table = _write(tmp_path, "n.tsv", "title\tsynonyms[]\nowl\tnight\\|bird|hooter\n")
+    assert read_concepts(table, animals) == [Concept("owl", "owl", "", ("night|bird", "hooter"))]

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from taxosphere import Concept, Taxonomy
-from taxosphere.placing.duplicates import NameIndex, fold, new_id
+from taxosphere.placing.duplicates import NameIndex, fold, namespace, new_id
 
 
 @pytest.fixture(scope="module")
@@ -61,9 +61,13 @@ def test_repeating_names_are_noticed() -> None:
         (("animal", "bird"), "sea eagle", "sea eagle"),
         (("http://x.org/tax#b1", "http://x.org/tax#b2"), "sea eagle", "http://x.org/tax#sea_eagle"),
         (("GO:0001", "GO:0002"), "sea eagle", "GO:sea_eagle"),
+        (("CHEBI:0001", "MY:1", "MY:2"), "sea eagle", "MY:sea_eagle"),
+        (("CHEBI:0001", *(f"MY:{i}" for i in range(5000))), "sea eagle", "MY:sea_eagle"),
+        (("http://x.org/b1", "bird", "duck"), "sea eagle", "sea eagle"),
         ((), "sea eagle", "sea eagle"),
     ],
 )
 def test_new_ids_follow_the_style_that_is_there(ids: tuple[str, ...], name: str, expected: str) -> None:
-    assert new_id(ids, set(ids).__contains__, name) == expected
-    assert new_id(ids, {*ids, expected}.__contains__, name) == f"{expected}_2"
+    space = namespace(ids)
+    assert new_id(space, set(ids).__contains__, name) == expected
+    assert new_id(space, {*ids, expected}.__contains__, name) == f"{expected}_2"

@@ -200,6 +200,20 @@ def test_concepts_beyond_the_evidence_are_candidates_that_do_not_vote(animals: T
     assert speaking["votes, full"][0, mineral] > 0
 
 
+def test_a_guessed_place_changes_nothing_that_is_said_of_the_place(animals: Taxonomy) -> None:
+    seed = _context(animals)
+    leaf = animals.position("mineral")
+    assert seed.static["is leaf"][leaf]
+    grown = animals.add([Concept("goose", "goose")], [("mineral", "goose")])
+    guessing = _context(grown, len(animals))
+    assert guessing.delta[:-1].tolist() == seed.delta.tolist()
+    for name, values in seed.static.items():
+        assert guessing.static[name][:-1].tolist() == values.tolist(), name
+    assert guessing.static["depth"][-1] > 0
+    assert guessing.static["is leaf"][-1]
+    assert _context(grown).static["children"][leaf] > 0
+
+
 def test_the_shortlist_is_ordered_and_leaves_the_excluded_one_out(animals: Taxonomy) -> None:
     context, queries = _context(animals), _queries([Concept("q", "bird"), Concept("r", "dog")])
     banned = np.array([animals.position("bird"), animals.position("dog")])

@@ -137,3 +137,15 @@ def test_a_cycle_is_shown_where_order_is_needed() -> None:
     with pytest.raises(CycleError):
         _ = t.ancestor_csr
     assert t.depth("c3") == 3
+
+
+def test_numbers_are_ids_and_none_says_nothing() -> None:
+    made = Taxonomy.from_edges([(1, np.int64(2))], names={2: "two", 1: None}, descriptions={1: None, "3": "three"})
+    assert (made.ids, made.names, made.descriptions) == (("1", "2", "3"), ("1", "two", "3"), ("", "", "three"))
+    assert list(made.edges()) == [("1", "2")]
+
+
+@pytest.mark.parametrize("odd", [None, 1.5, float("nan"), True])
+def test_what_is_no_id_is_refused(odd: object) -> None:
+    with pytest.raises(InputError, match="a text or a whole number"):
+        Taxonomy.from_edges([("a", odd)])  # type: ignore[list-item]

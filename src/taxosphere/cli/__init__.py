@@ -11,11 +11,13 @@ import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from io import TextIOWrapper
+from pathlib import Path
 from typing import Any
 
 import typer
 
 from taxosphere import __version__
+from taxosphere.cli.signals import Stopped, stoppable
 from taxosphere.errors import InputError, TaxosphereError
 
 # Wrong options and arguments. Typer carries its own copy of click or uses the package, depending on its version, and
@@ -39,11 +41,13 @@ COMMANDS = {
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; every failure a user can cause ends in one line on stderr."""
     args = list(sys.argv[1:] if argv is None else argv) or ["--help"]
+    _fill_closed_streams()
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a name the terminal cannot show is no reason to fail
     try:
-        code = _app(args)(args, prog_name="taxosphere", standalone_mode=False)
-        sys.stdout.flush()
+        with stoppable():
+            code = _app(args)(args, prog_name="taxosphere", standalone_mode=False)
+            sys.stdout.flush()
         return code if isinstance(code, int) else 0
     except (InputError, UsageError) as error:
         return _fail(error, 2)
@@ -51,6 +55,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _fail(error, 1)
     except (KeyboardInterrupt, typer.Abort):
         return 130
+    except Stopped as error:
+        return 128 + error.number
     except (BrokenPipeError, SystemExit) as error:  # what click makes of a broken pipe
         if not isinstance(error, BrokenPipeError) and not isinstance(error.__context__, BrokenPipeError):
             raise
@@ -58,6 +64,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 141
     except OSError as error:
         return _fail(error, 1)
+
+
+def _fill_closed_streams() -> None:
+    """Python has None where the shell closed a stream, and the next file that is opened would take its number."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - as long as we run
 
 
 def _app(args: Sequence[str]) -> typer.Typer:

@@ -13,6 +13,7 @@ from taxosphere.cli import output
 from taxosphere.cli.evaluate import Queries, Split
 from taxosphere.cli.progress import steps
 from taxosphere.cli.provenance import history
+from taxosphere.cli.seeds import LAST_SEED, refuse_seeds
 from taxosphere.errors import InputError, TaxosphereError, require
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def bench(
     methods_: str = typer.Option("", "--methods", help="Names with commas between; default: every method that fits."),
     out: Path = typer.Option(Path("bench"), help="Folder for runs and reports; an earlier bench in it is continued."),
     runs: int = typer.Option(5, min=1, help="Random states per method."),
-    seed: int = typer.Option(0, min=0, help="The first random state."),
+    seed: int = typer.Option(0, min=0, max=LAST_SEED, help="The first random state."),
     split: Split = typer.Option(Split.published, help="A data set without split.tsv always hides random leaves."),
     queries: Queries = typer.Option(Queries.leaves, help="Ask for hidden leaves only, or for inner concepts too."),
     encoder: str = typer.Option("minilm", help="Sentence encoder: 'minilm', a Hugging Face name or a folder."),
@@ -54,9 +55,12 @@ def bench(
     from taxosphere.evaluation import bench as benches
     from taxosphere.evaluation import datasets as sources
 
+    refuse_seeds(seed, runs)
     places = [sources.find(name, data) for name in names(datasets) or _present(data)]
     setup = benches.Setup(split.value, queries.value, encoder, not without_descriptions)
     todo = benches.cells(places, names(methods_), runs, seed, setup)
+    for folder in filter(None, (out, tensorboard)):
+        atomic.refuse_place(folder)
     benches.settle(out, setup)
     with steps() as report:
         failures = benches.bench(todo, out, workers=workers or None, redo=redo, progress=report)

@@ -12,6 +12,7 @@ from taxosphere import atomic
 from taxosphere.cli import output
 from taxosphere.cli.progress import steps
 from taxosphere.cli.provenance import about
+from taxosphere.cli.seeds import LAST_SEED
 from taxosphere.errors import require
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def demo(
     out: Path = typer.Option(
         Path("demo-output"), "-o", "--out", metavar="DIR", help="Folder for what the demo writes."
     ),
-    seed: int = typer.Option(0, min=0, help="Which concepts to hide."),
+    seed: int = typer.Option(0, min=0, max=LAST_SEED, help="Which concepts to hide."),
     accept: float = typer.Option(0.8, min=0.0, max=1.0, metavar="P", help="Attach what is at least this sure."),
 ) -> None:
     """Hide some concepts of the EDAM ontology, train on the rest, put them back, and write a report.
@@ -40,6 +41,7 @@ def demo(
     """
     require("torch", "demo")
     require("edam_ontology", "demo")
+    atomic.refuse_place(out)
     from taxosphere.evaluation.reliability import reliability
     from taxosphere.model.presets import auto
     from taxosphere.placing.expansion import write_review

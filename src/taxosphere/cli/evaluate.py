@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from taxosphere import methods
+from taxosphere import atomic, methods
 from taxosphere.cli import output
 from taxosphere.cli.options import COLUMNS, column_order
 from taxosphere.cli.progress import steps
+from taxosphere.cli.seeds import LAST_SEED, refuse_seeds
 from taxosphere.cli.settings import parse
 from taxosphere.errors import InputError, require
 
@@ -64,7 +65,7 @@ def evaluate(
     method: str = typer.Option("polaris", help="What to measure; 'taxosphere methods' lists all."),
     encoder: str = typer.Option("minilm", help="Sentence encoder: 'minilm', a Hugging Face name or a folder."),
     image_encoder: str = typer.Option("auto", help="Encoder of pictures, as for 'fit'."),
-    seed: int = typer.Option(0, min=0, help="Random state of the first run."),
+    seed: int = typer.Option(0, min=0, max=LAST_SEED, help="Random state of the first run."),
     set_: list[str] = typer.Option([], "--set", metavar="KEY=VALUE", help="A setting of the method; repeatable."),
     without_descriptions: bool = typer.Option(False, help="Let methods read names only."),
     repair: bool = typer.Option(False, help="Break cycles instead of refusing them."),
@@ -84,7 +85,10 @@ def evaluate(
     from taxosphere.encoders import text
     from taxosphere.evaluation import datasets, images, picture_tasks, protocol
 
+    refuse_seeds(seed, runs)
     methods.get(method)  # an unknown name is better said before the work begins
+    if out:
+        atomic.refuse_place(out)
     source = datasets.find(taxonomy, data)
     if split is None and not source.has_split and images.holds_pictures(source.path):
         split = Asked.pictures
@@ -132,10 +136,10 @@ def evaluate(
 def finish(result: Result, out: Path | None, json: bool, repairs: tuple[str, ...] = ()) -> None:
     from taxosphere.evaluation import records
 
+    output.document(result.document()) if json else show(result)
     if out:
         for run in result.runs:
             records.folder(out, records.record(result.dataset, result.method, result.plan.split, run, repairs))
-    output.document(result.document()) if json else show(result)
 
 
 def _refuse(purpose: str, options: Mapping[str, object]) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from taxosphere import atomic
 from taxosphere.cli import output
 from taxosphere.cli.progress import steps
 from taxosphere.errors import InputError
@@ -47,6 +48,9 @@ def expand(
 
     targets = [out] if review is None else [out, review]
     _refuse(targets, model, new)
+    _refuse_taxonomy(out)
+    if review is not None:
+        atomic.refuse_file(review)
     fitted = Polaris.load(model)
     concepts = usable(fitted, read_concepts(new, fitted.taxonomy), skip=skip_broken)
     with steps() as report:
@@ -70,16 +74,31 @@ def expand(
 
 def _refuse(targets: list[Path], model: Path, new: Path) -> None:
     """Faults of the places to write to, before the work rather than after it."""
-    places = [target.absolute() for target in targets]
+    places = [target.resolve() for target in targets]
     for target, place in zip(targets, places, strict=True):
         if places.count(place) > 1:
             raise InputError("is to hold both the taxonomy and the review table; name two files", target)
-        if place == new.absolute():
+        if place == new.resolve():
             raise InputError("is the list of new concepts; write to another file", target)
-        if model.absolute() in (place, *place.parents):
+        if model.resolve() in (place, *place.parents):
             raise InputError("belongs to the model; write to another place", target)
-        if not place.parent.is_dir():
-            raise InputError(f"there is no folder {target.parent}", target)
+
+
+def _refuse_taxonomy(out: Path) -> None:
+    from taxosphere.taxonomy.formats import FORMATS, native
+    from taxosphere.taxonomy.formats.streams import bare_suffix
+
+    suffix = bare_suffix(out)
+    if out.is_dir() or not suffix:
+        atomic.refuse_folder(out)
+        other = sorted({entry.name for entry in out.iterdir()} - native.OUR_FILES) if out.is_dir() else []
+        if other:
+            raise InputError(f"the folder holds other files ({other[0]}); name a new folder", out)
+        return
+    writable = dict.fromkeys(each for form in FORMATS.values() if form.write is not None for each in form.suffixes)
+    if suffix not in writable:
+        raise InputError(f"the suffix '{suffix}' names no format to write ({', '.join(writable)}, or a folder)", out)
+    atomic.refuse_file(out)
 
 
 def _show_insertions(expansion: Expansion) -> None:

@@ -11,6 +11,7 @@ from taxosphere.cli import output
 from taxosphere.cli.convert import show_notes
 from taxosphere.cli.options import COLUMNS, column_order
 from taxosphere.cli.progress import steps
+from taxosphere.cli.seeds import LAST_SEED
 from taxosphere.taxonomy import Taxonomy
 from taxosphere.taxonomy.checks import repair as break_cycles
 
@@ -34,7 +35,9 @@ def fit(
     fine_tune: bool = typer.Option(
         False, "--fine-tune", help="Let the encoder learn along; kept if it answers better."
     ),
-    seed: int | None = typer.Option(None, min=0, help="Random state; the same one gives the same model."),
+    seed: int | None = typer.Option(
+        None, min=0, max=LAST_SEED, help="Random state; the same one gives the same model."
+    ),
     resume: bool = typer.Option(False, "--resume", help="Go on where a stopped fit left off."),
     start: Path | None = typer.Option(None, "--from", metavar="MODEL", help="Begin from the weights of this model."),
     repair: bool = typer.Option(False, "--repair", help="Break cycles by dropping their least supported edges."),
@@ -46,12 +49,13 @@ def fit(
 
     Example: taxosphere fit ontology.obo -o ontology-model
     """
-    from taxosphere import artifact
+    from taxosphere import artifact, atomic
     from taxosphere.model import presets
     from taxosphere.model.config import PolarisConfig, literal
-    from taxosphere.polaris import Polaris
+    from taxosphere.polaris import Polaris, anchored
 
     artifact.refuse_other_folders(model)
+    atomic.refuse_place(model.absolute().parent, model)
     read = Taxonomy.read(taxonomy, columns=column_order(columns))
     show_notes(read.reading)
     if repair:
@@ -72,6 +76,7 @@ def fit(
     previous = Polaris.load(start) if start is not None else None
     if previous is not None and previous.config is not None and config is None and preset == "auto":
         settings = previous.config.with_overrides(changes)
+    settings = anchored(settings)
     began = None if previous is None else previous.network_for(settings).digest()
     if resume and artifact.holds(model, settings.model_dump(mode="json"), read, began):
         output.say(f"{model} is finished already: same taxonomy, same settings")

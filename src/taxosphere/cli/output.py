@@ -53,11 +53,13 @@ def _draw_rich(headers: Sequence[str], rows: list[list[str]], numeric: list[bool
     from rich.table import Table
     from rich.text import Text
 
-    drawn = Table(title=title or None, title_justify="left", show_header=any(headers))
+    # Text, because names and paths may hold rich's markup brackets.
+    shown = Text(title, "table.title") if title else None
+    drawn = Table(title=shown, title_justify="left", show_header=any(headers))
     for header, right in zip(headers, numeric, strict=True):
         drawn.add_column(header, justify="right" if right else "left")
     for row in rows:
-        drawn.add_row(*map(Text, row))  # Text, because names may hold rich's markup brackets
+        drawn.add_row(*map(Text, row))
     Console().print(drawn)
 
 

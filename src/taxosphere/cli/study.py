@@ -14,6 +14,7 @@ from taxosphere.cli.bench import names
 from taxosphere.cli.evaluate import Split
 from taxosphere.cli.progress import steps
 from taxosphere.cli.provenance import history
+from taxosphere.cli.seeds import LAST_SEED, refuse_seeds
 from taxosphere.errors import InputError, TaxosphereError, require
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def study(
     datasets: str = typer.Option("", help="Names or paths with commas between; default: those of the paper's study."),
     out: Path | None = typer.Option(None, help="Folder for runs, tables and figures; default: studies/NAME."),
     runs: int = typer.Option(3, min=1, help="Random states per variant."),
-    seed: int = typer.Option(0, min=0, help="The first random state."),
+    seed: int = typer.Option(0, min=0, max=LAST_SEED, help="The first random state."),
     split: Split = typer.Option(Split.published, help="A data set without split.tsv always hides random leaves."),
     encoder: str = typer.Option("minilm", help="Sentence encoder: 'minilm', a Hugging Face name or a folder."),
     workers: int = typer.Option(
@@ -57,11 +58,13 @@ def study(
         return
     if not name:
         raise InputError("which study? 'taxosphere study --list' shows all")
+    refuse_seeds(seed, runs)
     chosen = studies.get(name)
     folder = out or Path("studies") / name
     setup = bench.Setup(split.value, "leaves", encoder)
     places = [sources.find(each, data) for each in names(datasets) or chosen.datasets]
     todo = chosen.cells(places, runs, seed, setup)
+    atomic.refuse_place(folder)
     bench.settle(folder, setup)
     with steps() as progress:
         failures = bench.bench(todo, folder, workers=workers or None, redo=redo, progress=progress)

@@ -23,10 +23,10 @@ from pydantic import (
 
 from taxosphere import atomic
 from taxosphere.errors import InputError
+from taxosphere.model.seeds import SEEDS
 
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
 Weight = Annotated[float, Field(ge=0.0)]
-SEEDS = 1 << 32  # random states there are
 
 
 class Section(BaseModel):
@@ -179,6 +179,12 @@ class PolarisConfig(Section):
     images: ImagesConfig = ImagesConfig()
     seed: Annotated[int, Field(ge=0, lt=SEEDS)] = 0
 
+    @model_validator(mode="after")
+    def _triplets(self) -> PolarisConfig:
+        if self.loss.geometric + self.loss.probabilistic > 0 and not self.training.negatives:
+            raise ValueError("loss.geometric and loss.probabilistic compare with negatives; set training.negatives")
+        return self
+
     @classmethod
     def from_mapping(cls, values: dict[str, Any], path: str | PathLike[str] | None = None) -> PolarisConfig:
         try:
@@ -246,6 +252,8 @@ def _first_fault(error: ValidationError) -> str:
         return f"there is no setting '{key}'; {hint}"
     message = fault["msg"].removeprefix("Value error, ")
     message = message[0].lower() + message[1:]
+    if not key:  # of settings that do not go together
+        return message
     return (
         f"setting '{key}': {message}, got {fault['input']!r}"
         if isinstance(fault["input"], str | int | float)

@@ -1,23 +1,28 @@
-"""Reading a list of new concepts: a table, JSON lines, or one name a line."""
+"""Lists of new concepts: a table, JSON lines, one name a line, or what a caller hands over."""
 
 from __future__ import annotations
 
 import glob
-import json
+import math
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import chain
 from os import PathLike
 from pathlib import Path
 
 from taxosphere.errors import InputError
-from taxosphere.placing.duplicates import new_id
+from taxosphere.placing.duplicates import namespace, new_id
 from taxosphere.taxonomy import Concept, Taxonomy
-from taxosphere.taxonomy.formats import obo
+from taxosphere.taxonomy.formats import cells, json_values, obo
 from taxosphere.taxonomy.formats.draft import LONGEST_TEXT
 from taxosphere.taxonomy.formats.streams import bare_suffix, numbered_lines
 from taxosphere.taxonomy.formats.tables import read_rows, refuse_twice
 
 COLUMNS = ("id", "name", "description", "synonyms", "image")
 _LISTS = ("synonyms", "image")
+_ROLES = {"id": (*cells.ROLES["id"], "class_id"), "name": (*cells.ROLES["name"], "preferred_label", "term")}
+_TITLES = cells.TITLES.union(*_ROLES.values())
+New = str | tuple[str, str | None] | Concept
 _Cell = str | list[str]
 _Rows = Iterator[tuple[int, dict[str, _Cell]]]
 
@@ -48,7 +53,7 @@ def with_ids(
     """Give ids to concepts that have none, and refuse ids that are taken."""
     concepts = list(numbered)
     stated, kept = {concept.id for _, concept in concepts}, obo.kept_ids(taxonomy)
-    new: set[str] = set()
+    space, new = namespace(taxonomy.ids), set[str]()
 
     def there(id: str) -> bool:
         return id in taxonomy or id in new or id in kept
@@ -59,16 +64,35 @@ def with_ids(
     found = []
     for number, concept in concepts:
         _refuse_what_no_file_holds(concept, source, number or None)
-        id = concept.id or new_id(taxonomy.ids, taken, concept.name or "picture")
+        id = concept.id or new_id(space, taken, concept.name or "picture")
         if there(id):
             raise InputError(f"the id '{id}' is taken; choose another or leave it empty", source, number or None)
         new.add(id)
-        found.append(Concept(id, concept.name, concept.description, concept.synonyms, concept.images))
+        found.append(replace(concept, id=id))
     return found
 
 
+def as_concepts(concepts: Iterable[New], taxonomy: Taxonomy) -> list[Concept]:
+    """Names and (name, description) pairs as concepts, each with an id of its own."""
+    if isinstance(concepts, str | Concept):
+        raise TypeError("a list of new concepts is expected, not one alone")
+    return with_ids([(0, _as_concept(given)) for given in concepts], taxonomy)
+
+
+def _as_concept(given: New) -> Concept:
+    if isinstance(given, Concept):
+        return given
+    name, description = given if isinstance(given, tuple) and len(given) == 2 else (given, None)
+    if not isinstance(name, str) or not isinstance(description, str | None):
+        raise TypeError(f"a new concept is a name, a (name, description) pair or a Concept, not {given!r}")
+    return Concept("", name.strip(), description or "")
+
+
 def _refuse_what_no_file_holds(concept: Concept, source: Path | None, number: int | None) -> None:
-    for text in (concept.id, concept.name, concept.description, *concept.synonyms):
+    extras = chain.from_iterable(concept.extras)
+    for text in (concept.id, concept.name, concept.description, *concept.synonyms, *concept.images, *extras):
+        if "\0" in text:
+            raise InputError(f"a NUL character in {text!a}, which no format can hold", source, number)
         if len(text) > LONGEST_TEXT:
             raise InputError(f"a text of {len(text):,} characters; at most {LONGEST_TEXT:,} are read", source, number)
         try:
@@ -111,34 +135,44 @@ def _table_rows(source: Path) -> _Rows:
     first = next(rows, None)
     if first is None:
         raise InputError("holds no concepts", source)
-    header = [cell.strip().lower() for cell in first[1]]
-    if "name" in header or ("image" in header and set(header) <= set(COLUMNS)):
+    header = _columns(first[1])
+    plain = set(map(cells.plain, first[1]))
+    if "name" in plain or (plain <= _TITLES and not {"name", "image"}.isdisjoint(map(cells.plain, header))):
         refuse_twice(source, header, first[0])
-        unknown = [cell for cell in header if cell not in COLUMNS]
+        lists = [name + cells.ESCAPED for name in _LISTS]
+        unknown = [column for column in header if column not in (*COLUMNS, *lists)]
         if unknown:
             raise InputError(f"unknown column '{unknown[0]}'; known are {', '.join(COLUMNS)}", source, first[0])
     else:
         header = ["name", "description"]
         yield first[0], _row(source, header, *first)
-    for number, cells in rows:
-        yield number, _row(source, header, number, cells)
+    for number, texts in rows:
+        yield number, _row(source, header, number, texts)
 
 
-def _row(source: Path, header: list[str], number: int, cells: list[str]) -> dict[str, _Cell]:
-    if len(cells) > len(header):
+def _columns(titles: list[str]) -> list[str]:
+    """Our columns under the titles that tables of concepts give them; foreign ones as they are."""
+    plain = [cells.plain(title) for title in titles]
+    columns = [cells.column_name(title) for title in titles]
+    for role, known in _ROLES.items():
+        best = next((title for title in known if title in plain), None)
+        columns = [role if title == best else column for title, column in zip(plain, columns, strict=True)]
+    return columns
+
+
+def _row(source: Path, header: list[str], number: int, texts: list[str]) -> dict[str, _Cell]:
+    if len(texts) > len(header):
         known = ", ".join(header)
-        raise InputError(f"{len(cells)} columns where {len(header)} are known ({known})", source, number)
-    return dict(zip(header, cells))
+        raise InputError(f"{len(texts)} columns where {len(header)} are known ({known})", source, number)
+    values = dict(cells.read_column(column, text) for column, text in zip(header, texts) if text)
+    return {name: several if name in _LISTS else several[0] for name, several in values.items()}
 
 
 def _json_rows(source: Path) -> _Rows:
     for number, line in numbered_lines(source):
         if not line.strip():
             continue
-        try:
-            row = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise InputError(f"not JSON: {error}", source, number) from None
+        row = json_values.parse(line, source, number)
         if not isinstance(row, dict):
             raise InputError('one JSON object a line is expected, like {"name": "…"}', source, number)
         unknown = [key for key in row if key not in COLUMNS]
@@ -150,7 +184,8 @@ def _json_rows(source: Path) -> _Rows:
 def _json_cell(key: str, value: object, source: Path, number: int) -> _Cell:
     if value is None:
         return ""
-    if isinstance(value, str | int | float) and not isinstance(value, bool):
+    number_or_text = isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value))
+    if number_or_text and not isinstance(value, bool):
         return str(value)
     if key in _LISTS and isinstance(value, list) and all(isinstance(part, str) for part in value):
         return value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -12,6 +12,8 @@ from taxosphere.ranking.words import stem
 from taxosphere.taxonomy import Concept, Taxonomy
 
 _APART = re.compile(r"[\W_]+")
+_PREFIXED = re.compile(r"[A-Za-z]\w*:\S+")
+_SAMPLE = 1000  # ids are enough to tell what most look like
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,18 +65,23 @@ class NameIndex:
         return tuple(Match(position, how) for position, how in found.items())
 
 
-def new_id(taxonomy_ids: Sequence[str], taken: Callable[[str], bool], name: str) -> str:
-    """An id for a new concept in the style of the ids that are there: names, IRIs, prefixed or plain."""
+def new_id(space: str, taken: Callable[[str], bool], name: str) -> str:
+    """An id for a new concept in a namespace, or without one its name."""
     slug = _APART.sub("_", name.strip()).strip("_") or "concept"
-    sample = taxonomy_ids[0] if taxonomy_ids else ""
-    if "://" in sample:
-        cut = max(sample.rfind("/"), sample.rfind("#")) + 1
-        wanted = sample[:cut] + slug
-    elif re.fullmatch(r"[A-Za-z]\w*:\S+", sample):
-        wanted = f"{sample.split(':')[0]}:{slug}"
-    else:
-        wanted = name.strip() or slug
+    wanted = space + slug if space else name.strip() or slug
     unique, number = wanted, 2
     while taken(unique):
         unique, number = f"{wanted}_{number}", number + 1
     return unique
+
+
+def namespace(ids: Sequence[str]) -> str:
+    """What most ids begin with: the way to a part of an IRI, or a prefix; nothing where most are plain."""
+    spaces = Counter(map(_space, ids[:: 1 + len(ids) // _SAMPLE])).most_common(1)
+    return spaces[0][0] if spaces else ""
+
+
+def _space(id: str) -> str:
+    if "://" in id:
+        return id[: max(id.rfind("/"), id.rfind("#")) + 1]
+    return id[: id.index(":") + 1] if _PREFIXED.fullmatch(id) else ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import torch
@@ -32,7 +33,8 @@ class Points:
 
 @dataclass(frozen=True)
 class Context:
-    """Candidates are all concepts of ``taxonomy``; only the first ``evidence`` of them vote and stand as examples.
+    """Candidates are all concepts of ``taxonomy``; only the first ``evidence`` of them vote, stand as examples and count
+    among what lies below a concept.
 
     Concepts that were attached provisionally are candidates like any other, but what they hang below is a guess and
     must not speak for itself.
@@ -48,12 +50,19 @@ class Context:
         return self.views.full
 
     @cached_property
+    def known(self) -> Taxonomy:
+        """The taxonomy as far as it is no guess."""
+        whole = self.evidence == len(self.taxonomy)
+        return self.taxonomy if whole else self.taxonomy.keep(np.arange(self.evidence))
+
+    def _padded(self, values: NDArray[Any]) -> NDArray[Any]:
+        """A value for every candidate from one for each that is known: nothing lies below the others."""
+        return np.pad(values, (0, len(self.taxonomy) - self.evidence))
+
+    @cached_property
     def parents(self) -> Matrix:
         """(evidence, n): 1 from a concept to its parents."""
-        edges = self.taxonomy.edge_array
-        edges = edges[edges[:, 1] < self.evidence]
-        ones = np.ones(len(edges), np.float32)
-        return sparse.csr_array((ones, (edges[:, 1], edges[:, 0])), shape=(self.evidence, len(self.taxonomy)))
+        return self.grandparents[: self.evidence]
 
     @cached_property
     def grandparents(self) -> Matrix:
@@ -111,29 +120,26 @@ class Context:
 
     @cached_property
     def lexicon(self) -> Lexicon:
-        size = len(self.taxonomy)
-        padded = sparse.csr_array((self.parents.data, self.parents.indices, self._padded()), shape=(size, size))
-        return Lexicon(self.readings, sparse.csr_array(padded.T))
-
-    def _padded(self) -> NDArray[np.int64]:
-        extra = len(self.taxonomy) - self.evidence
-        return np.concatenate([self.parents.indptr, np.full(extra, self.parents.indptr[-1])])
+        upward = self.parents.copy()
+        upward.resize(len(self.taxonomy), len(self.taxonomy))
+        return Lexicon(self.readings, sparse.csr_array(upward.T))
 
     @cached_property
     def delta(self) -> Floats:
-        return gate.delta(self.taxonomy).astype(np.float32)
+        return self._padded(gate.delta(self.known).astype(np.float32))
 
     @cached_property
     def static(self) -> dict[str, Floats]:
         """Features of a candidate that are the same for every query."""
-        t = self.taxonomy
-        children = t.child_csr.counts.astype(np.float64)
-        leaf_children = np.bincount(t.edge_array[:, 0], weights=children[t.edge_array[:, 1]] == 0, minlength=len(t))
+        t, known = self.taxonomy, self.known
+        children = self._padded(known.child_csr.counts.astype(np.float64))
+        below = known.edge_array
+        leaf_children = np.bincount(below[:, 0], weights=children[below[:, 1]] == 0, minlength=len(t))
         beside = self.grandparents @ np.log1p(children)
         return {
             name: np.asarray(values, np.float32)
             for name, values in {
-                "descendants": np.log1p(t.descendants),
+                "descendants": np.log1p(self._padded(known.descendants)),
                 "children": np.log1p(children),
                 "is leaf": children == 0,
                 "depth": t.levels / max(1, t.levels.max(initial=0)),

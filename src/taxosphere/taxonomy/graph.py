@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
+from itertools import chain
 from os import PathLike
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -30,6 +31,7 @@ class CycleError(InputError):
     """The hierarchy runs in a circle, so depth below it and numbers of descendants have no meaning."""
 
 
+Id = str | int
 Strings = tuple[str, ...]
 Lists = tuple[tuple[Any, ...], ...]
 
@@ -94,16 +96,17 @@ class Taxonomy:
     @classmethod
     def from_edges(
         cls,
-        pairs: Iterable[tuple[str, str]],
-        names: Mapping[str, str] | None = None,
-        descriptions: Mapping[str, str] | None = None,
+        pairs: Iterable[tuple[Id, Id]],
+        names: Mapping[Any, str | None] | None = None,
+        descriptions: Mapping[Any, str | None] | None = None,
     ) -> Taxonomy:
-        """Build from (parent, child) pairs; ``names`` and ``descriptions`` may bring concepts without an edge."""
-        pairs = list(pairs)
-        names, descriptions = names or {}, descriptions or {}
-        ids = dict.fromkeys(end for pair in pairs for end in pair)
-        ids |= dict.fromkeys(names) | dict.fromkeys(descriptions)
-        return cls.from_concepts((Concept(i, names.get(i, i), descriptions.get(i, "")) for i in ids), pairs)
+        """Build from (parent, child) pairs; ``names`` and ``descriptions`` may bring concepts without an edge. Numbers
+        are read as texts, None as nothing said."""
+        edges = [(_id(parent), _id(child)) for parent, child in pairs]
+        called = {_id(id): str(id) if name is None else name for id, name in (names or {}).items()}
+        described = {_id(id): text for id, text in (descriptions or {}).items()}
+        ids = dict.fromkeys((*chain.from_iterable(edges), *called, *described))
+        return cls.from_concepts((Concept(i, called.get(i, i), described.get(i) or "") for i in ids), edges)
 
     @classmethod
     def read(
@@ -364,6 +367,12 @@ class Taxonomy:
         nowhere = np.zeros(len(edges), np.int32)
         source = None if self.source is None else replace(self.source, edge_lines=nowhere)
         return replace(self, edge_array=edges, reading=(), source=source)
+
+
+def _id(given: Id) -> str:
+    if not isinstance(given, str | int | np.integer) or isinstance(given, bool):
+        raise InputError(f"an id is a text or a whole number, not {given!r}")
+    return str(given)
 
 
 def _place(path: str, line: int) -> str:

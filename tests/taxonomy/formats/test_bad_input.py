@@ -20,6 +20,13 @@ pytest.importorskip("pyoxigraph")
 PREFIX = b"@prefix skos: <http://www.w3.org/2004/02/skos/core#> .\n"
 TERM = b"format-version: 1.4\n\n[Term]\nid: A:1\nname: a\n\n"
 TABLE = b"Class ID,Preferred Label,Parents\n"
+RDF_XML = (
+    b'<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" '
+    b'xmlns:s="http://www.w3.org/2004/02/skos/core#">\n<s:Concept rdf:about="http://x/a">\n'
+    b"<s:prefLabel>%s</s:prefLabel></s:Concept>"
+)
+NESTED = b"".join(b'<!ENTITY a%d "%s">' % (i + 1, b"&a%d;" % i * 10) for i in range(8))
+BOMB = b'<!DOCTYPE rdf:RDF [<!ENTITY a0 "x">' + NESTED + b"]>\n"
 LONG = b"x" * 200_000
 
 # name of the file, its bytes, the line the error must carry (None: no line), a word of the message
@@ -58,7 +65,12 @@ FILES: dict[str, tuple[str, bytes, int | None, str]] = {
     "OBO without terms": ("x.obo", b"format-version: 1.4\n", None, "[Term]"),
     "Turtle syntax": ("x.ttl", PREFIX + b"<http://x/a> skos:broader <http://x/b>\n<http://x/c> a\n", 3, "syntax"),
     "unknown Turtle prefix": ("x.ttl", PREFIX + b"ex:a skos:broader ex:b .\n", 2, "syntax"),
-    "RDF/XML cut off": ("x.rdf", b'<?xml version="1.0"?>\n<rdf:RDF xmlns:rdf="http', None, "syntax"),
+    "RDF/XML cut off in a tag": ("x.rdf", b'<?xml version="1.0"?>\n<rdf:RDF xmlns:rdf="http', 2, "cut off"),
+    "RDF/XML cut off between elements": ("x.rdf", RDF_XML % b"a" + b"\n\n", 5, "cut off"),
+    "RDF/XML mismatched tag": ("x.rdf", RDF_XML % b"a" + b"\n</rdf:rdf>", 4, "mismatched tag"),
+    "RDF/XML unknown entity": ("x.rdf", RDF_XML % b"&nbsp;" + b"</rdf:RDF>", 3, "undefined entity"),
+    "RDF/XML in Latin-1": ("x.rdf", RDF_XML % b"\xe9" + b"</rdf:RDF>", 3, "0xe9"),
+    "RDF/XML entity bomb": ("x.rdf", BOMB + RDF_XML % b"&a8;" + b"</rdf:RDF>", 4, "amplification"),
     "N-Triples syntax": ("x.nt", b"<http://x/a> <http://x/p> <http://x/b> .\n<http://x/a> .\n", 2, "syntax"),
     "JSON-LD syntax": ("x.jsonld", b'{"@id": "http://x/a",\n "@type" }', 2, "syntax"),
     "JSON-LD from elsewhere": ("x.jsonld", b'{"@context": "http://schema.org", "name": "a"}', None, "syntax"),
@@ -96,6 +108,16 @@ FILES: dict[str, tuple[str, bytes, int | None, str]] = {
     "JSON array nested without end": ("x.json", b"[" * 100_000 + b"]" * 100_000, 1, "deep"),
     "JSON half a character": ("x.json", b'{"name": "\\ud83d\\ude00",\n "x": "\\ud800"}', 2, "surrogate"),
     "JSON NUL character": ("x.json", b'[{"name": "a"},\n\n{"name": "a\\u0000b"}]', 3, "NUL"),
+    "JSON key twice": (
+        "x.json",
+        b'{"name": "a", "children": [{"x": [{"name": 1}],\n "y": 2,\n "x": 3}]}',
+        3,
+        'key "x"',
+    ),
+    "JSON line key twice": ("x.jsonl", b'{"name": "a"}\n{"name": "b", "n\\u0061me": "c"}\n', 2, 'key "name"'),
+    "JSON list without nesting": ("x.json", b'[{"name": "a"},\n{"name": "b", "parent": "c"}]', 2, "'c'"),
+    "JSON line without child": ("x.jsonl", b'{"name": "a"}\n{"parent": "a", "child": null}\n', 2, "child is empty"),
+    "JSON line root missing": ("x.jsonl", b'{"name": "a"}\n{"parent": null, "child": "b"}\n', 2, "'b'"),
     "JSON line syntax": ("x.jsonl", b'{"name": "a"}\n{"name": }\n', 2, "not JSON"),
     "JSON line no object": ("x.jsonl", b'{"name": "a"}\n[1]\n', 2, "object"),
     "JSON line without name": ("x.jsonl", b'{"name": "a"}\n{"x": 1}\n', 2, "'name'"),
@@ -190,6 +212,32 @@ def test_one_error_in_a_folder(case: str, tmp_path: Path) -> None:
     assert caught.value.path == str(tmp_path / blamed if blamed else tmp_path)
     assert caught.value.line == line
     assert word in caught.value.message
+
+
+EXTERNAL = b'<!DOCTYPE rdf:RDF SYSTEM "x.dtd">\n'
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "said"),
+    [
+        ("x.jsonl", b'{"name": NaN}', "1: is not JSON: NaN is no JSON number"),
+        ("x.jsonl", b'\n{"name": "a', "2: is not JSON: Unterminated string; is the file cut off?"),
+        ("x.jsonl", b'\n{"name": "a"', "2: is not JSON: Expecting ',' delimiter; is the file cut off?"),
+        ("x.jsonl", b'\n{"name": "a\x01"}', "2: is not JSON: Invalid control character"),
+        ("x.jsonl", b'\n{"name": "a"} {}', "2: is not JSON: Extra data"),
+        (
+            "x.json",
+            b'{"n":\n' + b"9" * 5000 + b"}",
+            "2: is not JSON: Exceeds the limit (4300 digits) for integer string",
+        ),
+        ("x.rdf", EXTERNAL + RDF_XML % b"&nbsp;" + b"</rdf:RDF>", " RDF syntax error: unrecognized entity `nbsp`"),
+    ],
+)
+def test_a_message_points_to_no_other_place(name: str, data: bytes, said: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(InputError) as caught:
+        Taxonomy.read(tmp_path / name)
+    assert str(caught.value).removesuffix(" conversion") == f"{tmp_path / name}:{said}"
 
 
 @pytest.mark.parametrize("name", ["x.tsv", "x.obo", "x.ttl", "x", "folder/x.json", "n" * 300 + ".tsv"])

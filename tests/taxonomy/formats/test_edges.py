@@ -24,6 +24,8 @@ def write(path: Path, text: str) -> Path:
         ("x.tsv", "Child\tParent\r\ndog\tanimal\r\ncat\tanimal", None),
         ("x.tsv", "dog\tanimal\ncat\tanimal\n", ("child", "parent")),
         ("x.csv", "hyponym,hypernym\ndog,animal\n\ncat,animal\n", None),
+        ("x.csv", "Hypernym,Hyponym\nanimal,dog\nanimal,cat\n", None),
+        ("x.csv", "Parent Name;Child Name\nanimal;dog\nanimal;cat\n", None),
         ("x.csv", '"animal", "dog"\nanimal,cat\n', None),
         ("x.csv", '"animal";dog\nanimal;"cat"\n', None),
         ("x.csv", "parent\tchild\nanimal\tdog\nanimal\tcat\n", None),
@@ -52,10 +54,67 @@ def test_lines_are_counted_across_cells_with_line_breaks(tmp_path: Path) -> None
     assert caught.value.line == 5
 
 
-def test_a_plain_list_is_written_back_as_it_was(tmp_path: Path) -> None:
-    text = "parent\tchild\nz\ta\nb\ta\nz\tb\n"
-    formats.read(write(tmp_path / "x.tsv", text)).write(tmp_path / "y.tsv")
-    assert (tmp_path / "y.tsv").read_text(encoding="utf-8") == text
+@pytest.mark.parametrize(
+    ("name", "text", "columns"),
+    [
+        ("x.tsv", "parent\tchild\nz\ta\nb\ta\nz\tb\n", None),
+        ("x.tsv", "z\ta\nb\ta\nz\tb\n", None),
+        ("x.csv", "dog,animal\ncat,animal\n", ("child", "parent")),
+        ("x.csv", "Food, dairy;Milk\nFood, dairy;Butter, salted\n", None),
+        ("x.csv", "Child;Parent;Colour\nx;a;red\ny;a;\n", None),
+        ("x.csv", "Child Name\tHypernym\nx\ta\n", None),
+        ("x.csv", "Definition,Child Name,Child ID,Parent Name,Parent ID\nlives,x,1,,\nflies,y,2,x,1\n", None),
+    ],
+)
+def test_a_list_is_written_back_as_it_was(
+    tmp_path: Path, name: str, text: str, columns: tuple[str, str] | None
+) -> None:
+    taxonomy = formats.read(write(tmp_path / name, text), columns=columns)
+    assert all(problem.kind != "left out" for problem in taxonomy.reading)
+    taxonomy.write(tmp_path / f"out.{name}")
+    assert (tmp_path / f"out.{name}").read_text(encoding="utf-8") == text
+    taxonomy.write(tmp_path / "folder")
+    formats.read(tmp_path / "folder").write(tmp_path / f"out.{name}")
+    assert (tmp_path / f"out.{name}").read_text(encoding="utf-8") == text
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "columns", "head"),
+    [
+        ("x.csv", "mother,parent\nparent,person\n", ("child", "parent"), "child,parent"),
+        ("x.csv", '"a,b";"c,d"\n"e,f";"g,h"\n', None, "parent;child"),
+        ("x.csv", '"b;c"\td\n"e;f"\tg\n', None, "parent\tchild"),
+    ],
+)
+def test_a_list_that_would_be_mistaken_gains_a_header(
+    tmp_path: Path, name: str, text: str, columns: tuple[str, str] | None, head: str
+) -> None:
+    taxonomy = formats.read(write(tmp_path / name, text), columns=columns)
+    taxonomy.write(tmp_path / f"out.{name}")
+    assert (tmp_path / f"out.{name}").read_text(encoding="utf-8").splitlines()[0] == head
+    assert list(formats.read(tmp_path / f"out.{name}").edges()) == list(taxonomy.edges())
+
+
+def test_what_is_new_gets_titles_and_columns_of_its_own(tmp_path: Path) -> None:
+    taxonomy = formats.read(write(tmp_path / "x.tsv", "animal\tdog\n"))
+    new = Concept("n1", "cat", "it purrs", extras=(("Parent ID", "p"), ("hyponym", "h")))
+    grown = Taxonomy.from_concepts([*taxonomy.concepts(), new], [*taxonomy.edges(), ("animal", "n1")], taxonomy.meta)
+    grown.write(tmp_path / "y.tsv")
+    assert (tmp_path / "y.tsv").read_text(encoding="utf-8").splitlines() == [
+        "parent\tchild\tparent_id\tchild_id\tdescription\textra:Parent ID\textra:hyponym",
+        "animal\tdog\tanimal\tdog\t\t\t",
+        "animal\tcat\tanimal\tn1\tit purrs\tp\th",
+    ]
+    again = formats.read(tmp_path / "y.tsv")
+    assert again.concept(again.position("n1")) == new
+
+
+def test_ids_as_ends_gain_columns_of_names(tmp_path: Path) -> None:
+    taxonomy = formats.read(write(tmp_path / "x.csv", "child_id,parent_id\n2,1\n"))
+    named = Taxonomy.from_concepts([Concept("1", "a"), Concept("2", "b")], taxonomy.edges(), taxonomy.meta)
+    named.write(tmp_path / "y.csv")
+    assert (tmp_path / "y.csv").read_text(encoding="utf-8") == "child_id,parent_id,parent,child\n2,1,a,b\n"
+    assert formats.read(tmp_path / "y.csv").names == ("a", "b")
 
 
 def test_header_and_stated_order_must_agree(tmp_path: Path) -> None:
@@ -63,6 +122,44 @@ def test_header_and_stated_order_must_agree(tmp_path: Path) -> None:
     assert list(formats.read(path, columns=("child", "parent")).edges()) == [("animal", "dog")]
     with pytest.raises(InputError, match="contradict"):
         formats.read(path, columns=("parent", "child"))
+
+
+@pytest.mark.parametrize(
+    ("text", "missing"),
+    [("category,parent\ndog,animal\n", "child"), ("id;Category;Child Name\n1;animal;dog\n", "parent")],
+)
+def test_a_first_line_with_one_known_title_is_not_guessed_at(tmp_path: Path, text: str, missing: str) -> None:
+    path = write(tmp_path / "x.csv", text)
+    with pytest.raises(InputError, match=f"no column is called '{missing}'.*--columns") as caught:
+        formats.read(path)
+    assert caught.value.line == 1
+
+
+def test_stated_columns_make_a_known_title_an_edge(tmp_path: Path) -> None:
+    path = write(tmp_path / "x.csv", "mother,parent\nparent,person\n")
+    taxonomy = formats.read(path, columns=("child", "parent"))
+    assert list(taxonomy.edges()) == [("parent", "mother"), ("person", "parent")]
+
+
+def test_the_rows_of_a_child_add_up(tmp_path: Path) -> None:
+    text = (
+        "parent,child,colour,size,description,synonyms\n"
+        "a,x,red,,first,s|t\nb,x,,big,,\nc,x,blue,big,second,t|u\nd,x,red,,first,\na,y,,,,\n"
+    )
+    path = write(tmp_path / "x.csv", text)
+    taxonomy = formats.read(path)
+    concept = taxonomy.concept(taxonomy.position("x"))
+    assert concept.description == "first"
+    assert concept.synonyms == ("s", "t", "u")
+    assert concept.extras == (("colour", "red"), ("size", "big"), ("colour", "blue"), ("description", "second"))
+    taxonomy.write(tmp_path / "y.csv")
+    again = formats.read(tmp_path / "y.csv")
+    assert sorted(again.concept(again.position("x")).extras) == sorted(concept.extras)
+
+
+def test_a_column_without_a_title_is_told_of(tmp_path: Path) -> None:
+    taxonomy = formats.read(write(tmp_path / "x.csv", "parent,child,,\na,b,c,d\n"))
+    assert [problem.text for problem in taxonomy.reading] == ["columns without a title are not read"]
 
 
 def test_odd_extras_survive(tmp_path: Path) -> None:

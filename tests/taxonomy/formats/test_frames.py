@@ -60,6 +60,22 @@ def test_pandas_with_gaps_and_other_columns() -> None:
     assert Taxonomy.from_pandas(None, edges).names == ("1", "2")
 
 
+def test_whole_numbers_in_columns_with_gaps() -> None:
+    edges = pandas.DataFrame({"parent": [float("nan"), 1, 2], "child": [1, 2, 3]}).dropna()
+    assert list(Taxonomy.from_pandas(None, edges).edges()) == [("1", "2"), ("2", "3")]
+    nodes = pandas.DataFrame({"id": [1.0, 2.0, 3.5], "name": ["a", "b", "c"]})
+    edges = pandas.DataFrame({"parent": [1, 2], "child": [2, 3.5]})
+    assert list(Taxonomy.from_pandas(nodes, edges).edges()) == [("1", "2"), ("2", "3.5")]
+    graph = networkx.from_pandas_edgelist(edges, "parent", "child", create_using=networkx.DiGraph)
+    assert Taxonomy.from_networkx(graph).ids == ("1", "2", "3.5")
+
+
+def test_two_columns_for_a_name_are_both_kept() -> None:
+    nodes = pandas.DataFrame({"id": [1], "name": ["a"], "label": ["A"]})
+    taxonomy = Taxonomy.from_pandas(nodes, pandas.DataFrame({"parent": [], "child": []}))
+    assert taxonomy.concept(0) == Concept("1", "a", extras=(("label", "A"),))
+
+
 def test_faults_are_input_errors() -> None:
     with pytest.raises(InputError, match="directed"):
         Taxonomy.from_networkx(networkx.Graph([(1, 2)]))

@@ -158,3 +158,74 @@ def test_an_edge_into_nowhere_hides_no_other(tmp_path: Path) -> None:
     found = formats.read(file, strict=False)
     assert list(found.edges()) == [("a", "c")]
     assert [p.kind for p in found.reading if p.kind != "empty name"] == ["dangling edge"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"id": 1, "name": "a"}\n{"id": 2, "name": "b", "parent_id": 1}\n{"id": 3, "name": "c", "parent_ids": [1, 2]}',
+        '[{"id": "1", "name": "a"}, {"id": "2", "name": "b", "parent": "1"}, {"id": 3, "name": "c", "parents": [1,2]}]',
+        '{"children": [{"id": 1, "name": "a", "parent": null}, {"id": 2, "name": "b", "parent": "a", "children": []},\n'
+        '{"parent_id": 1, "child_id": 3}, {"id": 3, "name": "c", "parent_id": 2}]}',
+        '{"id": 1, "name": "a"}\n{"id": 2, "name": "b", "parent_id": 1, "parent": "a"}\n'
+        '{"id": 3, "name": "c", "parents": [1], "parent": "b", "parent_ids": [2, 1]}',
+    ],
+)
+def test_parents_under_every_key(tmp_path: Path, text: str) -> None:
+    taxonomy = read(tmp_path / ("x.jsonl" if text.startswith('{"id"') else "x.json"), text)
+    assert taxonomy.names == ("a", "b", "c")
+    assert set(taxonomy.edges()) == {("1", "2"), ("1", "3"), ("2", "3")}
+    assert not taxonomy.reading
+    assert not any(taxonomy.extras)
+
+
+def test_a_parent_that_repeats_the_nesting_is_kept(tmp_path: Path) -> None:
+    text = '[{"name": "a", "parent": "null", "children": [{"name": "b", "parent": "a", "children": []}]}]'
+    taxonomy = read(tmp_path / "x.json", text)
+    assert taxonomy.extras == ((("parent", '"null"'),), (("parent", "a"),))
+    taxonomy.write(tmp_path / "y.json")
+    assert [json.loads((tmp_path / "y.json").read_text(encoding="utf-8"))] == json.loads(text)
+    lonely = Taxonomy.from_concepts([Concept("1", "a", extras=(("parent", "x"),)), Concept("2", "b")], [])
+    lonely.write(tmp_path / "z.json")
+    assert list(Taxonomy.read(tmp_path / "z.json").concepts()) == list(lonely.concepts())
+
+
+@pytest.mark.parametrize("name", ["x.json", "x.jsonl"])
+def test_two_keys_for_one_thing_are_both_kept(tmp_path: Path, name: str) -> None:
+    text = """{"name": "a", "label": "A", "description": "d", "definition": 5, "images": ["i"], "image": "j"}"""
+    taxonomy = read(tmp_path / name, text)
+    expected = Concept("a", "a", "d", (), ("i", "j"), (("label", "A"), ("definition", "5")))
+    assert taxonomy.concept(0) == expected
+    taxonomy.write(tmp_path / f"out.{name}")
+    assert Taxonomy.read(tmp_path / f"out.{name}").concept(0) == expected
+    same = read(tmp_path / name, '{"name": "a", "label": "a", "definition": "d", "description": ""}')
+    assert same.concept(0) == Concept("a", "a", "d")
+
+
+def test_every_mention_of_a_concept_adds_what_it_says(tmp_path: Path) -> None:
+    text = """[{"id": 1, "name": "a", "children": [{"id": 3, "name": "c"}, {"id": 2, "size": 5, "synonyms": ["s"]}]},
+               {"id": 2, "name": "b", "synonyms": ["t"], "children": [{"id": 3, "name": "c", "description": "late"}]},
+               {"id": 3, "description": "other", "size": 7}]"""
+    taxonomy = read(tmp_path / "x.json", text)
+    assert taxonomy.concept(taxonomy.position("2")) == Concept("2", "b", "", ("t", "s"), (), (("size", "5"),))
+    kept = (("size", "7"), ("description", "other"))
+    assert taxonomy.concept(taxonomy.position("3")) == Concept("3", "c", "late", extras=kept)
+    assert set(taxonomy.edges()) == {("1", "3"), ("1", "2"), ("2", "3")}
+
+
+def test_what_an_edge_says_beside_its_ends_is_told_of(tmp_path: Path) -> None:
+    text = (
+        '{"parent": null, "child": "a"}\n{"parent": "a", "child": "b", "weight": 3}\n{"parent": null, "child": "c"}\n'
+    )
+    taxonomy = read(tmp_path / "x.jsonl", text)
+    assert taxonomy.names == ("a", "b", "c")
+    assert list(taxonomy.edges()) == [("a", "b")]
+    assert [problem.text for problem in taxonomy.reading] == ["edges carry no attributes here; left out: weight"]
+
+
+def test_siblings_of_one_name_are_told_apart(tmp_path: Path) -> None:
+    branch = '{"name": "b", "children": ["c"]}'
+    taxonomy = read(tmp_path / "x.json", f'[{{"name": "a", "children": [{branch}, {branch}, {branch}]}}, "a", "a"]')
+    assert taxonomy.names == ("a", "b", "c", "b", "c", "b", "c", "a", "a")
+    assert taxonomy.ids[3:] == ("a / b", "a / b / c", "a / b (2)", "a / b / c (2)", "a (2)", "a (3)")
+    assert [len(taxonomy.child_csr.row(i)) for i in range(9)] == [3, 1, 0, 1, 0, 1, 0, 0, 0]

@@ -6,12 +6,14 @@ backslash escapes; in a column without the brackets a backslash is just a backsl
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain
 
 from taxosphere.taxonomy.concept import Concept
 from taxosphere.taxonomy.formats import escapes
 from taxosphere.taxonomy.graph import Taxonomy
+
+Pair = tuple[str, str]
 
 RESERVED = ("id", "name", "parent", "child", "parent_id", "child_id", "description", "synonyms", "image")
 PARENT = ("parent", "parent_name", "hypernym", "broader", "superclass", "parent_id")
@@ -22,6 +24,7 @@ ROLES = {
     "name": ("name", "label", "title"),
     "parent": ("parent_id", "parent_ids", "parents", *PARENT),
 }
+OWN = ("description", "synonyms", "image")
 ALIASES = {"synonym": "synonyms", "images": "image", "definition": "description"}
 ESCAPED = "[]"
 EXTRA = "extra:"  # marks an extra whose own name would be mistaken for something else
@@ -51,6 +54,21 @@ def read_column(column: str, text: str) -> tuple[str, list[str]]:
     else:
         values = [text]
     return name, values
+
+
+def read_details(columns: Mapping[int, str], row: Sequence[str]) -> tuple[str, list[str], list[str], list[Pair]]:
+    """Description, synonyms, images and extras in the cells of a row."""
+    own: dict[str, list[str]] = {name: [] for name in OWN}
+    extras = []
+    for i, column in columns.items():
+        if row[i]:
+            name, values = read_column(column, row[i])
+            if name in own:
+                own[name] += values
+            else:
+                extras += [(extra_key(name), value) for value in values]
+    description, synonyms, images = own.values()
+    return "".join(description), synonyms, images, extras
 
 
 def extra_key(name: str) -> str:
@@ -87,6 +105,29 @@ def write_columns(concept: Concept, columns: Iterable[str]) -> list[str]:
         values = known[name] if name in known else extras.get(name, ())
         texts.append(escapes.join_list(values, escaped=column != name))
     return texts
+
+
+def place_details(
+    titles: list[str], taken: Collection[int], details: Iterable[str], meant: Collection[str]
+) -> list[int]:
+    """The column of each detail: the one that bears its title and is not ``taken``, or a new one that is none of those
+    ``meant`` for the hierarchy."""
+    place = {_key(column_name(title)): i for i, title in enumerate(titles) if i not in taken}
+    found = []
+    for column in details:
+        i = place.get(_key(column), len(titles))
+        if i == len(titles):
+            titles.append(EXTRA + column if plain(column) in meant else column)
+        else:
+            titles[i] = titles[i].removesuffix(ESCAPED) + ESCAPED * column.endswith(ESCAPED)
+        found.append(i)
+    return found
+
+
+def _key(column: str) -> str:
+    """By what a column is recognised: a title of ours may be an extra where another column plays that part."""
+    name = column.removesuffix(ESCAPED)
+    return name if extra_key(name) in OWN else extra_key(name)
 
 
 def _ambiguous(lists: Iterable[tuple[str, ...]]) -> bool:

@@ -15,10 +15,10 @@ from pathlib import Path
 from taxosphere.taxonomy.formats import cells, escapes
 from taxosphere.taxonomy.formats.draft import Draft, meanings
 from taxosphere.taxonomy.formats.streams import open_to_write
-from taxosphere.taxonomy.formats.tables import comma, format_row, records, refuse_twice, separator
+from taxosphere.taxonomy.formats.tables import delimiter_to_write, format_row, kept_delimiter, records, refuse_twice
 from taxosphere.taxonomy.graph import Taxonomy
 
-OWN = ("description", "synonyms", "image")
+MEANT = frozenset((*chain.from_iterable(cells.ROLES.values()), *cells.CHILD))
 META = "table"  # where a taxonomy keeps the columns it came with
 
 
@@ -44,11 +44,8 @@ def read(path: Path) -> Draft:
     refuse_twice(path, list(details.values()), first)
     above: list[tuple[str, str, int]] = []
     for number, row in rows:
-        values = dict(cells.read_column(column, row[i]) for i, column in details.items() if row[i])
-        description, synonyms, images = (values.pop(key, []) for key in OWN)
-        extras = ((cells.extra_key(column), value) for column, several in values.items() for value in several)
         child = row[id] or row[name]
-        draft.concept(child, row[name], "".join(description), synonyms, images, extras, number)
+        draft.concept(child, row[name], *cells.read_details(details, row), number)
         if row[parent]:
             above.append((row[parent], child, number))
     whole = set() if header[parent].endswith(cells.ESCAPED) else _wholes(draft.ids, draft.names)
@@ -56,8 +53,7 @@ def read(path: Path) -> Draft:
     draft.link(links)
     by_name = bool(links) and id != name and not {end for end, _, _ in links} & set(draft.ids)
     draft.meta[META] = {"columns": [title for title in header if title], "parents": "name" if by_name else "id"}
-    if separator(path) == ",":
-        draft.meta[META]["comma"] = comma(path)
+    draft.meta[META] |= kept_delimiter(path)
     if "" in header:
         draft.left_out("columns without a title are not read", first)
     return draft
@@ -88,26 +84,12 @@ def write(taxonomy: Taxonomy, path: Path) -> None:
     columns |= {roles["id"]: taxonomy.ids} if "id" in roles else {}
     details = cells.detail_columns(taxonomy)
     texts = zip(*(cells.write_columns(concept, details) for concept in taxonomy.concepts()), strict=True)
-    place = {_key(cells.column_name(title)): i for i, title in enumerate(titles) if i not in columns}
-    for column, values in zip(details, texts, strict=False):
-        i = place.get(_key(column), len(titles))
-        if i == len(titles):
-            foreign = cells.plain(column) in {*chain.from_iterable(cells.ROLES.values()), *cells.CHILD}
-            titles.append(cells.EXTRA + column if foreign else column)
-        else:
-            titles[i] = titles[i].removesuffix(cells.ESCAPED) + cells.ESCAPED * column.endswith(cells.ESCAPED)
-        columns[i] = values
+    columns |= zip(cells.place_details(titles, columns, details, MEANT), texts, strict=True)
     empty = [""] * len(taxonomy)
     rows = zip(*(columns.get(i, empty) for i in range(len(titles))), strict=True)
-    between = kept.get("comma", ",") if separator(path) == "," else "\t"
+    between = delimiter_to_write(path, kept)
     with open_to_write(path) as handle:
         handle.writelines(format_row(row, between) for row in chain([titles], rows))
-
-
-def _key(column: str) -> str:
-    """By what a column is recognised: a title of ours may be an extra where another column plays that part."""
-    name = column.removesuffix(cells.ESCAPED)
-    return name if cells.extra_key(name) in OWN else cells.extra_key(name)
 
 
 def _parent_cells(taxonomy: Taxonomy, by_name: bool) -> tuple[list[str], bool]:

@@ -63,6 +63,23 @@ class Draft:
         self.extras.append(tuple(extras))
         self.lines.append(line)  # type: ignore[attr-defined]
 
+    def add(
+        self,
+        row: int,
+        description: str = "",
+        synonyms: Iterable[str] = (),
+        images: Iterable[str] = (),
+        extras: Iterable[tuple[str, str]] = (),
+    ) -> None:
+        """What a further mention of a concept says: lists grow, and another description is kept as an extra."""
+        known = self.descriptions[row]
+        self.descriptions[row] = known or description
+        if known and description not in ("", known):
+            extras = [*extras, ("description", description)]
+        self.synonyms[row] = _united(self.synonyms[row], synonyms)
+        self.images[row] = _united(self.images[row], images)
+        self.extras[row] = _united(self.extras[row], extras)
+
     def edge(self, parent: str, child: str, line: int = 0) -> None:
         self.parents.append(parent)
         self.children.append(child)
@@ -70,8 +87,9 @@ class Draft:
 
     def link(self, edges: Iterable[tuple[str, str, int]]) -> None:
         """Edges (parent, child, line) whose ends are ids; a name will do where no id says the same and only one concept
-        bears it."""
+        bears it. Two ways to say the same in one line are one edge."""
         meant = meanings(self.ids, self.names)
+        line, said = 0, set[tuple[str, str]]()
         for edge in edges:
             parent, child = (meant.get(end, end) for end in edge[:2])
             if parent is None or child is None:
@@ -79,7 +97,11 @@ class Draft:
                 text = f"several concepts are called '{_short(end)}'; give the id of the one that is meant"
                 self.faults.append(("ambiguous name", edge[2], text))
             else:
-                self.edge(parent, child, edge[2])
+                if edge[2] != line:
+                    line, said = edge[2], set()
+                if (parent, child) not in said:
+                    said.add((parent, child))
+                    self.edge(parent, child, edge[2])
 
     def left_out(self, text: str, line: int | None = None) -> None:
         """One line about something in the file that the taxonomy does not carry."""
@@ -87,6 +109,10 @@ class Draft:
 
     def where(self, line: int | None = None, path: Path | None = None) -> str:
         return f"{path or self.path}:{line}" if line else str(path or self.path)
+
+
+def _united(known: tuple[Any, ...], more: Iterable[Any]) -> tuple[Any, ...]:
+    return (*known, *(item for item in more if item not in known))
 
 
 def meanings(ids: Sequence[str], names: Sequence[str]) -> dict[str, str | None]:

@@ -1,24 +1,36 @@
 """Edge lists of names, tab- or comma-separated: one parent and one child per row.
 
 The plain form has two columns. A row with an empty parent is a concept without one. What two columns of names cannot
-say (ids, definitions, synonyms …) the writer puts into further columns that belong to the child, on the row where it
-first appears.
+say (ids, definitions, synonyms …) stands in further columns that belong to the child; the writer fills them on the row
+where it first appears. A list is written back in the form it had: delimiter, titles or none, order of the columns.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from itertools import chain
+from collections.abc import Iterator, Mapping, Sequence
+from io import StringIO
+from itertools import chain, islice
 from pathlib import Path
 
 from taxosphere.errors import InputError
-from taxosphere.taxonomy.formats import cells
+from taxosphere.taxonomy.formats import cells, delimiter
 from taxosphere.taxonomy.formats.draft import Draft
 from taxosphere.taxonomy.formats.streams import open_to_write
-from taxosphere.taxonomy.formats.tables import Row, format_row, read_rows, refuse_twice, separator
+from taxosphere.taxonomy.formats.tables import (
+    Row,
+    delimiter_to_write,
+    format_row,
+    kept_delimiter,
+    read_rows,
+    refuse_twice,
+    separator,
+)
 from taxosphere.taxonomy.graph import Taxonomy
 
 ORDERS = (("parent", "child"), ("child", "parent"))
+ENDS = {"parent": cells.PARENT, "child": cells.CHILD}
+MEANT = frozenset((*cells.PARENT, *cells.CHILD))
+META = "edges"  # where a taxonomy keeps the columns it came with
 
 
 def read(path: Path, columns: tuple[str, str] | None = None) -> Draft:
@@ -27,29 +39,49 @@ def read(path: Path, columns: tuple[str, str] | None = None) -> Draft:
     if first is None:
         raise InputError("holds no edges", path=path)
     draft = Draft(path=path, format="csv" if separator(path) == "," else "tsv")
-    header = _header(path, first, columns)
-    collector = _Collector(draft, header or _without_header(draft, first, columns))
-    if header is None:
-        collector.row(first)
-    for row in rows:
+    header = _header(draft, first, columns)
+    titles = header or _without_header(draft, first, columns)
+    draft.meta[META] = {"columns": [title for title in titles if title], "header": header is not None}
+    draft.meta[META] |= kept_delimiter(path)
+    collector = _Collector(draft, titles)
+    for row in rows if header else chain([first], rows):
         collector.row(row)
     return draft
 
 
-def _header(path: Path, first: Row, stated: tuple[str, str] | None) -> list[str] | None:
-    """Column names, the parent's and child's as `parent` and `child`; None where the first row is an edge."""
-    number, names = first
-    names = [cells.column_name(name) for name in names]
-    parent = next((names.index(name) for name in cells.PARENT if name in names), None)
-    child = next((names.index(name) for name in cells.CHILD if name in names), None)
-    if parent is None or child is None:
+def _roles(titles: Sequence[str]) -> dict[str, int]:
+    """Where the ends of an edge stand, and their ids where those have columns of their own."""
+    plain = [cells.plain(title) for title in titles]
+    found = {}
+    for end, names in ENDS.items():
+        columns = [plain.index(name) for name in names if name in plain]
+        if columns:
+            found[end] = columns[0]
+        if len(columns) > 1 and plain[columns[-1]] == f"{end}_id":
+            found[f"{end}_id"] = columns[-1]
+    return found
+
+
+def _header(draft: Draft, first: Row, stated: tuple[str, str] | None) -> list[str] | None:
+    """The titles of the columns; None where the first row is an edge."""
+    number, row = first
+    titles = [title.strip() for title in row]
+    roles = _roles(titles)
+    known = [end for end in ENDS if end in roles]
+    if len(known) == 1 and stated is None:
+        other = "child" if known == ["parent"] else "parent"
+        message = f"'{titles[roles[known[0]]]}' looks like a title, but no column is called '{other}'"
+        hint = "title the columns 'parent' and 'child', or state --columns if the list has no header"
+        raise InputError(f"{message}; {hint}", path=draft.path, line=number)
+    if len(known) < 2:
         return None
-    refuse_twice(path, names, number)
-    if stated and (parent < child) != (tuple(stated) == ORDERS[0]):
+    refuse_twice(draft.path, [cells.column_name(title) for title in titles if title], number)
+    if stated and (roles["parent"] < roles["child"]) != (tuple(stated) == ORDERS[0]):
         message = f"the header and --columns {','.join(stated)} contradict each other; leave --columns out"
-        raise InputError(message, path=path, line=number)
-    names[parent], names[child] = "parent", "child"
-    return names
+        raise InputError(message, path=draft.path, line=number)
+    if "" in titles:
+        draft.left_out("columns without a title are not read", number)
+    return titles
 
 
 def _without_header(draft: Draft, first: Row, stated: tuple[str, str] | None) -> list[str]:
@@ -69,12 +101,14 @@ def _without_header(draft: Draft, first: Row, stated: tuple[str, str] | None) ->
 class _Collector:
     """Concepts in the order of their first mention; later rows may add what earlier ones left open."""
 
-    def __init__(self, draft: Draft, header: list[str]) -> None:
+    def __init__(self, draft: Draft, titles: list[str]) -> None:
         self.draft = draft
-        self.width = len(header)
-        self.at = {name: column for column, name in enumerate(header) if name}
+        self.width = len(titles)
+        self.at = _roles(titles)
         self.exact = "child_id" in self.at  # written by us: spaces around a name belong to it
-        self.details = [name for name in self.at if name not in ("parent", "child", "parent_id", "child_id")]
+        self.details = {
+            i: cells.column_name(title) for i, title in enumerate(titles) if title and i not in self.at.values()
+        }
         self.seen: dict[str, int] = {}
 
     def row(self, row: Row) -> None:
@@ -92,7 +126,7 @@ class _Collector:
             self.draft.edge(parent_id, child_id, number)
         position = self._place(child_id, child, number)
         if self.details:
-            self._add_details(position, texts)
+            self.draft.add(position, *cells.read_details(self.details, texts))
 
     def _end(self, texts: list[str], end: str) -> tuple[str, str]:
         name = texts[self.at[end]]
@@ -111,52 +145,69 @@ class _Collector:
             self.draft.faults.append(("contradictory columns", line, text))
         return position
 
-    def _add_details(self, position: int, texts: list[str]) -> None:
-        draft, extras = self.draft, []
-        for column in self.details:
-            text = texts[self.at[column]]
-            if not text:
-                continue
-            name, values = cells.read_column(column, text)
-            if name == "description":
-                draft.descriptions[position] = values[0]
-            elif name == "synonyms":
-                draft.synonyms[position] = tuple(values)
-            elif name == "image":
-                draft.images[position] = tuple(values)
-            else:
-                extras += [(cells.extra_key(name), value) for value in values]
-        if extras:
-            draft.extras[position] = tuple(extras)
-
 
 def write(taxonomy: Taxonomy, path: Path) -> None:
-    plain = taxonomy.ids == taxonomy.names and all(id == id.strip() for id in taxonomy.ids)
+    kept = taxonomy.meta.get(META, {})
+    titles = [str(title) for title in kept.get("columns", ORDERS[0])]
+    if taxonomy.ids != taxonomy.names or any(id != id.strip() for id in taxonomy.ids):
+        _add_ids(titles)
+    roles = _roles(titles)
     details = cells.detail_columns(taxonomy)
-    ids = [] if plain else ["parent_id", "child_id"]
+    places = cells.place_details(titles, roles.values(), details, MEANT)
+    rows = _rows(taxonomy, len(titles), roles, dict(zip(details, places, strict=True)))
+    between = delimiter_to_write(path, kept)
+    head = list(islice(rows, delimiter.HEAD))
+    bare = not kept.get("header", True) and len(titles) == len(ENDS) and _clear_without_titles(path, head, between)
     with open_to_write(path) as handle:
-        rows = chain([["parent", "child", *ids, *details]], _rows(taxonomy, plain, details))
-        handle.writelines(format_row(row, separator(path)) for row in rows)
+        handle.writelines(format_row(row, between) for row in chain([] if bare else [titles], head, rows))
 
 
-def _rows(taxonomy: Taxonomy, plain: bool, details: list[str]) -> Iterator[Iterable[str]]:
+def _add_ids(titles: list[str]) -> None:
+    """Columns for names and ids apart."""
+    roles = _roles(titles)
+    for end in ENDS:
+        id = f"{end}_id"
+        if id not in roles:
+            titles.append(end if cells.plain(titles[roles[end]]) == id else id)
+
+
+def _clear_without_titles(path: Path, head: Sequence[Sequence[str]], between: str) -> bool:
+    """Whether a list that begins with these rows is understood without a header."""
+    if any(cells.plain(cell) in cells.TITLES for cell in head[0]):
+        return False
+    lines = StringIO("".join(format_row(row, between) for row in head))
+    return separator(path) == "\t" or delimiter.of(list(islice(lines, delimiter.HEAD))) == between
+
+
+def _rows(taxonomy: Taxonomy, width: int, roles: Mapping[str, int], details: Mapping[str, int]) -> Iterator[list[str]]:
     """Roots that need a row of their own, then the edges in their order."""
-    ids, names = taxonomy.ids, taxonomy.names
+    ends = [(roles[end], roles.get(f"{end}_id")) for end in ENDS]
     described: set[int] = set()
 
-    def row(parent: int | None, child: int) -> list[str]:
-        ends = ["" if parent is None else names[parent], names[child]]
-        if not plain:
-            ends += ["" if parent is None else ids[parent], ids[child]]
-        if not details:
-            return ends
-        told = child in described
+    def row(*edge: int | None) -> list[str]:
+        texts = [""] * width
+        for concept, (name, id) in zip(edge, ends, strict=True):
+            if concept is not None:
+                texts[name] = taxonomy.names[concept]
+                if id is not None:
+                    texts[id] = taxonomy.ids[concept]
+        return texts
+
+    def describe(child: int, texts: list[str]) -> bool:
+        """Whether there was anything to say."""
         described.add(child)
-        return ends + ([""] * len(details) if told else cells.write_columns(taxonomy.concept(child), details))
+        values = cells.write_columns(taxonomy.concept(child), details)
+        for column, value in zip(details.values(), values, strict=True):
+            texts[column] = value
+        return any(values)
 
     children = taxonomy.child_csr.counts
     for root in taxonomy.roots.tolist():
-        if details or children[root] == 0:
-            yield row(None, root)
+        texts = row(None, root)
+        if (details and describe(root, texts)) or children[root] == 0:
+            yield texts
     for parent, child in taxonomy.edge_array.tolist():
-        yield row(parent, child)
+        texts = row(parent, child)
+        if details and child not in described:
+            describe(child, texts)
+        yield texts

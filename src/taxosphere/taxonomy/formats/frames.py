@@ -12,7 +12,7 @@ from taxosphere.taxonomy.formats import json_values as jv
 from taxosphere.taxonomy.formats.draft import Draft, build
 from taxosphere.taxonomy.graph import Taxonomy
 
-KNOWN = ("name", "label", "description", "definition", "synonyms", "images", "image")
+KNOWN = jv.DETAILS
 
 
 def from_networkx(graph: Any) -> Taxonomy:
@@ -22,17 +22,10 @@ def from_networkx(graph: Any) -> Taxonomy:
     draft = Draft(path=Path("graph"), format="networkx", is_file=False)
     for node, attributes in graph.nodes(data=True):
         record = {str(key): _plain(value) for key, value in attributes.items() if value is not None}
-        id = str(node)
-        draft.concept(
-            id,
-            jv.text_of(record, "name", "label") or id,
-            jv.text_of(record, "description", "definition"),
-            jv.texts_of(record, "synonyms"),
-            jv.texts_of(record, "images", "image"),
-            jv.extras_of(record, KNOWN),
-        )
+        id = _text(node)
+        draft.concept(id, jv.text_of(record, *jv.NAME) or id, *jv.details_of(record, KNOWN))
     for parent, child in dict.fromkeys(graph.edges()):
-        draft.edge(str(parent), str(child))
+        draft.edge(_text(parent), _text(child))
     return build(draft)
 
 
@@ -71,17 +64,11 @@ def _read_nodes(draft: Draft, nodes: Any) -> None:
         raise InputError("the concept table has no column 'id'")
     for values in zip(*(nodes[column].tolist() for column in columns.values()), strict=True):
         row = {name: _plain(value) for name, value in zip(columns, values, strict=True) if not _is_missing(value)}
-        lists = {name: row.pop(name, ()) for name in ("synonyms", "image")}
-        texts = [value.split("|") if isinstance(value, str) else value for value in lists.values()]
+        for name in ("synonyms", "image"):
+            if isinstance(row.get(name), str):
+                row[name] = [text for text in row[name].split("|") if text]
         id = _text(row.pop("id", ""))
-        draft.concept(
-            id,
-            jv.text_of(row, "name") or id,
-            jv.text_of(row, "description"),
-            [str(text) for text in texts[0] if text],
-            [str(text) for text in texts[1] if text],
-            jv.extras_of(row, KNOWN),
-        )
+        draft.concept(id, jv.text_of(row, *jv.NAME) or id, *jv.details_of(row, KNOWN))
 
 
 def to_pandas(taxonomy: Taxonomy) -> tuple[Any, Any]:
@@ -106,7 +93,10 @@ def to_pandas(taxonomy: Taxonomy) -> tuple[Any, Any]:
 
 
 def _text(value: Hashable) -> str:
-    return "" if _is_missing(value) else str(value)
+    """An id. A column of whole numbers with gaps is one of floats in pandas: `1.0` means `1`."""
+    if _is_missing(value):
+        return ""
+    return str(int(value) if isinstance(value, float) and value.is_integer() else value)
 
 
 def _is_missing(value: Any) -> bool:

@@ -1,25 +1,28 @@
 """JSON trees: `{"name": …, "children": […]}`, one root or a list of them.
 
 A concept with several parents is written in full once; elsewhere it is `{"id": …}`, a reference. Very deep branches
-continue in an entry of their own at the top, because parsers give up on deep nesting.
+continue in an entry of their own at the top, because parsers give up on deep nesting. A list without any nesting, whose
+entries name their parents instead, is read as JSON lines are.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
-from itertools import chain
+from itertools import chain, count
 from pathlib import Path
 from typing import Any, TextIO
 
 from taxosphere.errors import InputError
 from taxosphere.taxonomy.formats import json_values as jv
+from taxosphere.taxonomy.formats import jsonl
 from taxosphere.taxonomy.formats.draft import Draft, counted
 from taxosphere.taxonomy.formats.streams import open_to_write, read_text
 from taxosphere.taxonomy.graph import CycleError, Taxonomy
 
 DEEPEST = 200
-NAMING = ("name", "label", "id")
-KNOWN = (*jv.OURS, "children", "label", "definition", "image")
+NAMING = (*jv.NAME, "id")
+KNOWN = frozenset(("id", *jv.DETAILS, "children"))
 
 
 def read(path: Path) -> Draft:
@@ -28,13 +31,22 @@ def read(path: Path) -> Draft:
     if isinstance(top, dict) and not jv.text_of(top, *NAMING) and isinstance(top.get("children"), list):
         draft.meta["json"] = {"top": {key: value for key, value in top.items() if key != "children"}}
         top = top["children"]
-    roots = top if isinstance(top, list) else [top]
-    _TreeReader(draft).read(roots)
+    if isinstance(top, list) and _is_flat(top):
+        jsonl.read_records(draft, ((entry.line, entry) for entry in top))
+    else:
+        _TreeReader(draft).read(top if isinstance(top, list) else [top])
     return draft
 
 
+def _is_flat(entries: list[Any]) -> bool:
+    """Whether keys take the place of nesting; in a tree that is nested they only repeat it."""
+    if any(not isinstance(entry, jv.Entry) or entry.get("children") for entry in entries):
+        return False
+    return any(key in entry for entry in entries for key in jv.PARENTS)
+
+
 def _name(node: dict[str, Any]) -> str:
-    return jv.text_of(node, "name", "label")
+    return jv.text_of(node, *jv.NAME)
 
 
 class _TreeReader:
@@ -42,9 +54,9 @@ class _TreeReader:
 
     def __init__(self, draft: Draft) -> None:
         self.draft = draft
-        self.seen: dict[str, str] = {}  # id → name
-        self.references: list[tuple[str, str, int]] = []
-        self.nameless: dict[str, jv.Entry] = {}  # roots that have an id alone
+        self.seen: dict[str, int] = {}  # id → row of the draft
+        self.bare: list[tuple[str, jv.Entry, bool]] = []  # entries that have an id alone, and whether they are roots
+        self.numbers: dict[str, Iterator[int]] = defaultdict(lambda: count(2))  # path → next number of a repeated one
         self.renamed = 0
 
     def read(self, roots: list[Any]) -> None:
@@ -73,43 +85,45 @@ class _TreeReader:
         if not name and not id:
             raise InputError("an entry has neither 'name' nor 'id'", self.draft.path, node.line or None)
         if not name:
-            if parent is None:
-                self.nameless.setdefault(id, node)
-            else:
-                self.references.append((id, parent, node.line))
-            return id
-        again = bool(id) and self.seen.get(id) == name
-        if not id:
-            id = name
-            if id in self.seen:  # the same name elsewhere in a tree without ids is another concept
-                id = f"{way} / {name}"
-                self.renamed += 1
-        if not again:
+            self.bare.append((id, node, parent is None))
+        elif not id:
+            id = self._new_id(name, way)
+            self._add(node, id, name)
+        elif id in self.seen and self.draft.names[self.seen[id]] == name:
+            self._add_to(node, id)
+        else:
             self._add(node, id, name)
         if parent is not None:
             self.draft.edge(parent, id, node.line)
         return id
 
+    def _new_id(self, name: str, way: str) -> str:
+        """The same name elsewhere in a tree without ids is another concept."""
+        if name not in self.seen:
+            return name
+        self.renamed += 1
+        id = path = f"{way} / {name}" if way else name
+        while id in self.seen:
+            id = f"{path} ({next(self.numbers[path])})"
+        return id
+
     def _add(self, node: jv.Entry, id: str, name: str) -> None:
-        self.seen.setdefault(id, name)
-        self.draft.concept(
-            id,
-            name,
-            jv.text_of(node, "description", "definition"),
-            jv.texts_of(node, "synonyms"),
-            jv.texts_of(node, "images", "image"),
-            jv.extras_of(node, KNOWN),
-            node.line,
-        )
+        self.seen.setdefault(id, len(self.draft.ids))
+        self.draft.concept(id, name, *jv.details_of(node, KNOWN), node.line)
+
+    def _add_to(self, node: jv.Entry, id: str) -> None:
+        self.draft.add(self.seen[id], *jv.details_of(node, KNOWN))
 
     def _resolve(self) -> None:
-        for id, parent, line in self.references:
-            self.draft.edge(parent, id, line)
-        nameless = {id: node for id, node in self.nameless.items() if id not in self.seen}
-        for id, node in nameless.items():
-            self._add(node, id, id)
+        nameless = 0
+        for id, node, root in sorted(self.bare, key=lambda bare: not bare[2]):  # a root may be what others refer to
+            if id in self.seen:
+                self._add_to(node, id)
+            elif root:
+                self._add(node, id, id)
+                nameless += 1
         if nameless:
-            self.draft.left_out(f"{counted(len(nameless), 'root')} without a name, called by id")
+            self.draft.left_out(f"{counted(nameless, 'root')} without a name, called by id")
         if self.renamed:
             told = counted(self.renamed, "repeated name")
             self.draft.left_out(f"{told} without an id: each a concept of its own, with its path as id")
@@ -146,6 +160,7 @@ class _TreeWriter:
         self.taxonomy = taxonomy
         self.handle = handle
         self.told = [False] * len(taxonomy)
+        self.known = KNOWN if len(taxonomy.edge_array) else KNOWN.union(jv.PARENTS)  # without nesting, those mean edges
 
     def write(self) -> None:
         separator = ""
@@ -180,6 +195,6 @@ class _TreeWriter:
         concept = self.taxonomy.concept(position)
         entry: dict[str, Any] = {} if concept.id == concept.name else {"id": concept.id}
         entry["name"] = concept.name
-        text = jv.spelling(jv.with_details(entry, concept, KNOWN))
+        text = jv.spelling(jv.with_details(entry, concept, self.known))
         self.handle.write(text[:-1] + ', "children": [')
         return iter(self.taxonomy.child_csr.row(position).tolist())

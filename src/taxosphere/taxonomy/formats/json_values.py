@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -21,8 +21,18 @@ from taxosphere.taxonomy.concept import Concept
 # A text that is cut off reaches to the end.
 _TOKEN = re.compile(rb'("(?:[^"\\]|\\.?)*(?:"|\Z))\s*(:)?|[\[\]{}]', re.DOTALL)
 _TEXT = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"')
+# The ends of Python's own messages that point elsewhere than to a line of the file.
+_POSITION = re.compile(r"( starting)? at$|: value has .*")
 _NO_NUMBER = re.compile(r"NaN|Infinity|\d{1000,}")
-OURS = ("id", "name", "description", "synonyms", "images")
+# Keys that say the same thing, the better one first.
+NAME = ("name", "label")
+DESCRIPTION = ("description", "definition")
+IMAGES = ("images", "image")
+PARENTS = ("parents", "parent", "parent_ids", "parent_id")
+DETAILS = (*NAME, *DESCRIPTION, "synonyms", *IMAGES)
+
+
+Pairs = list[tuple[str, Any]]
 
 
 class Entry(dict[str, Any]):
@@ -35,22 +45,46 @@ class Entry(dict[str, Any]):
         self.line = line
 
 
-def parse(
-    text: str, path: Path, first_line: int = 1, made: Callable[[list[tuple[str, Any]]], Any] | None = None
-) -> Any:
-    """The value a text spells; ``made`` makes objects of their pairs."""
+class _RepeatedKeyError(ValueError):
+    pass
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is no JSON number")
+
+
+def _decoder(made: Callable[[Pairs], dict[str, Any]]) -> json.JSONDecoder:
+    def checked(pairs: Pairs) -> dict[str, Any]:
+        found = made(pairs)
+        if len(found) != len(pairs):
+            raise _RepeatedKeyError
+        return found
+
+    return json.JSONDecoder(parse_constant=_refuse, object_pairs_hook=checked)
+
+
+_DECODER = _decoder(dict)  # made once: it takes as long as to read a line with it
+
+
+def parse(text: str, path: Path, first_line: int = 1, decoder: json.JSONDecoder = _DECODER) -> Any:
+    """The value a text spells."""
     try:
-        value = json.loads(text, parse_constant=_refuse, object_pairs_hook=made)
+        value = decoder.decode(text)
     except json.JSONDecodeError as error:
-        line = first_line + error.lineno - 1
-        raise InputError(f"is not JSON: {error.msg}; is the file cut off?", path=path, line=line) from None
+        hint = "; is the file cut off?" * (error.pos >= len(text.rstrip()) or "Unterminated" in error.msg)
+        message = f"is not JSON: {_POSITION.sub('', error.msg)}{hint}"
+        raise InputError(message, path=path, line=first_line + error.lineno - 1) from None
     except RecursionError:
         raise InputError("is nested too deeply to be read", path=path, line=first_line) from None
+    except _RepeatedKeyError:
+        key, line = _repeated_key(text)
+        message = f"the key {spelling(key[:60])} stands twice in one object; keep one of them"
+        raise InputError(message, path=path, line=first_line + line) from None
     except ValueError as error:
         bare = _TEXT.sub("", text)
         found = _NO_NUMBER.search(bare)
         line = first_line + bare.count("\n", 0, found.start() if found else 0)
-        raise InputError(f"is not JSON: {error}", path=path, line=line) from None
+        raise InputError(f"is not JSON: {_POSITION.sub('', str(error))}", path=path, line=line) from None
     if "\\ud" in text or "\\uD" in text:
         _refuse_half_characters(text, path, first_line)
     return value
@@ -60,11 +94,11 @@ def parse_entries(text: str, path: Path) -> Any:
     """The same, and every object knows its line."""
     entries: list[Entry] = []
 
-    def made(pairs: list[tuple[str, Any]]) -> Entry:
+    def made(pairs: Pairs) -> Entry:
         entries.append(Entry(pairs))
         return entries[-1]
 
-    value = parse(text, path, made=made)
+    value = parse(text, path, decoder=_decoder(made))
     for entry, line in zip(entries, _lines(text).tolist(), strict=True):
         entry.line = line
     return value
@@ -97,8 +131,21 @@ def outer_keys(head: bytes) -> Iterator[bytes]:
             depth += 1 if token[0] in b"[{" else -1
 
 
-def _refuse(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is no JSON number")
+def _repeated_key(text: str) -> tuple[str, int]:
+    """The first key that its object has already, and the number of lines before it."""
+    data = text.encode(errors="surrogatepass")
+    open_objects: list[set[str]] = []
+    for token in _TOKEN.finditer(data):
+        if token[2]:
+            key = json.loads(token[1])
+            if key in open_objects[-1]:
+                return key, data.count(b"\n", 0, token.start())
+            open_objects[-1].add(key)
+        elif token[0] in b"[{":
+            open_objects.append(set())
+        elif not token[1]:
+            open_objects.pop()
+    raise AssertionError("no key is repeated")
 
 
 def _refuse_half_characters(text: str, path: Path, first_line: int) -> None:
@@ -146,16 +193,29 @@ def text_of(record: dict[str, Any], *keys: str) -> str:
 
 
 def texts_of(record: dict[str, Any], *keys: str) -> tuple[str, ...]:
-    """The same for lists; one text or number, zero among them, counts as a list of one."""
+    """The lists of all these keys in one; a text or number, zero among them, counts as a list of one."""
+    found: list[str] = []
     for key in keys:
         value = record.get(key)
         if value or (value == 0 and value is not False):
             values = value if isinstance(value, list) else [value]
-            return tuple(item if isinstance(item, str) else spelling(item) for item in values if item is not None)
-    return ()
+            texts = [item if isinstance(item, str) else spelling(item) for item in values if item is not None]
+            found += [text for text in texts if text not in found] if found else texts
+    return tuple(found)
 
 
-def extras_of(record: dict[str, Any], known: Iterable[str]) -> list[tuple[str, str]]:
+def details_of(
+    record: dict[str, Any], known: Collection[str]
+) -> tuple[str, tuple[str, ...], tuple[str, ...], list[tuple[str, str]]]:
+    """Description, synonyms, images and extras, among them the second of two keys for a name or a description."""
+    extras = extras_of(record, known)
+    for first, second in (NAME, DESCRIPTION):
+        if second in record and text_of(record, second) not in ("", text_of(record, first, second)):
+            extras.append((second, to_extra(record[second])))
+    return text_of(record, *DESCRIPTION), texts_of(record, "synonyms"), texts_of(record, *IMAGES), extras
+
+
+def extras_of(record: dict[str, Any], known: Collection[str]) -> list[tuple[str, str]]:
     """Every other key; a key written as `key[]` by us holds several values."""
     pairs = []
     for key, value in record.items():
@@ -168,7 +228,7 @@ def extras_of(record: dict[str, Any], known: Iterable[str]) -> list[tuple[str, s
     return pairs
 
 
-def with_details(record: dict[str, Any], concept: Concept, known: Iterable[str]) -> dict[str, Any]:
+def with_details(record: dict[str, Any], concept: Concept, known: Collection[str]) -> dict[str, Any]:
     """Adds what a concept has beyond id and name."""
     if concept.description:
         record["description"] = concept.description

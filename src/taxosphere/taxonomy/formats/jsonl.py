@@ -1,12 +1,12 @@
 """JSON lines: one concept per line, with the ids of its parents.
 
 `{"id": …, "name": …, "description": …, "synonyms": […], "images": […], "parents": […]}`; other keys are kept. Lines
-with only `parent` and `child` are edges.
+with only `parent` and `child` are edges; where the parent is null, the child is a root.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,54 +16,71 @@ from taxosphere.taxonomy.formats.draft import Draft
 from taxosphere.taxonomy.formats.streams import numbered_lines, open_to_write
 from taxosphere.taxonomy.graph import Taxonomy
 
-LINKS = ("parents", "parent", "children")
-KNOWN = (*jv.OURS, *LINKS, "label", "definition", "image")
+CHILD = ("child", "child_id")
+KNOWN = frozenset(("id", *jv.DETAILS, *jv.PARENTS, "children"))
+
+Edge = tuple[str, str, int]  # parent (empty where there is none), child, line
 
 
 def read(path: Path) -> Draft:
     draft = Draft(path=path, format="jsonl")
-    edges: list[tuple[str, str, int]] = []
-    for number, line in numbered_lines(path):
-        if not line.strip():
-            continue
-        record = jv.parse(line, path, number)
+    lines = ((number, line) for number, line in numbered_lines(path) if line.strip())
+    read_records(draft, ((number, jv.parse(line, path, number)) for number, line in lines))
+    return draft
+
+
+def read_records(draft: Draft, records: Iterable[tuple[int, Any]]) -> None:
+    """Concepts and edges that follow each other without nesting, each with its line."""
+    edges: list[Edge] = []
+    attributes: dict[str, None] = {}
+    for number, record in records:
         if not isinstance(record, dict):
-            raise InputError("each line must hold one JSON object", path=path, line=number)
-        if "child" in record and "parent" in record and "id" not in record and "name" not in record:
-            edges.append((jv.text_of(record, "parent"), jv.text_of(record, "child"), number))
+            raise InputError("each line must hold one JSON object", path=draft.path, line=number)
+        if _is_edge(record):
+            edges += _read_edge(draft, record, number)
+            attributes |= dict.fromkeys(key for key in record if key not in (*jv.PARENTS, *CHILD))
         else:
             edges += _read_concept(draft, record, number)
+    if attributes:
+        draft.left_out(f"edges carry no attributes here; left out: {', '.join(attributes)}")
     if not draft.ids:  # nothing but edges
         mentioned: dict[str, int] = {}
         for parent, child, number in edges:
             mentioned.setdefault(parent, number)
             mentioned.setdefault(child, number)
+        mentioned.pop("", None)
         for id, number in mentioned.items():
             draft.concept(id, id, line=number)
-    draft.link(edges)
-    return draft
+    draft.link(edge for edge in edges if edge[0])
+    known = {*draft.ids, *draft.names}
+    for parent, child, number in edges:
+        if not parent and child not in known:
+            text = f"the root '{child[:60]}' is no concept of this file"
+            draft.faults.append(("dangling edge", number, text))
 
 
-def _read_concept(draft: Draft, record: dict[str, Any], number: int) -> Iterator[tuple[str, str, int]]:
-    name = jv.text_of(record, "name", "label")
+def _is_edge(record: dict[str, Any]) -> bool:
+    named = any(key in record for key in ("id", *jv.NAME))
+    return not named and all(any(key in record for key in end) for end in (jv.PARENTS, CHILD))
+
+
+def _read_edge(draft: Draft, record: dict[str, Any], number: int) -> Iterator[Edge]:
+    child = jv.text_of(record, *CHILD)
+    if not child:
+        raise InputError("the child is empty", path=draft.path, line=number)
+    return ((parent, child, number) for parent in jv.texts_of(record, *jv.PARENTS) or ("",))
+
+
+def _read_concept(draft: Draft, record: dict[str, Any], number: int) -> list[Edge]:
+    name = jv.text_of(record, *jv.NAME)
     id = jv.text_of(record, "id") or name
     if not id:
         raise InputError("a concept needs an 'id' or a 'name'", path=draft.path, line=number)
-    draft.concept(
-        id,
-        name,
-        jv.text_of(record, "description", "definition"),
-        jv.texts_of(record, "synonyms"),
-        jv.texts_of(record, "images", "image"),
-        jv.extras_of(record, KNOWN),
-        number,
-    )
-    return iter(
-        [
-            *((parent, id, number) for parent in jv.texts_of(record, "parents", "parent")),
-            *((id, child, number) for child in jv.texts_of(record, "children")),
-        ]
-    )
+    draft.concept(id, name, *jv.details_of(record, KNOWN), number)
+    return [
+        *((parent, id, number) for parent in jv.texts_of(record, *jv.PARENTS)),
+        *((id, child, number) for child in jv.texts_of(record, "children")),
+    ]
 
 
 def write(taxonomy: Taxonomy, path: Path) -> None:

@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
 from urllib.parse import quote
+from xml.parsers import expat
 
 from taxosphere.errors import InputError
 from taxosphere.taxonomy.formats.rdf_terms import oxigraph
-from taxosphere.taxonomy.formats.streams import bare_suffix, open_binary_to_write, open_bytes
+from taxosphere.taxonomy.formats.streams import BLOCK, bare_suffix, open_binary_to_write, open_bytes, open_text
 
 SYNTAX_OF_SUFFIX = {
     ".ttl": "TURTLE",
@@ -22,7 +23,8 @@ SYNTAX_OF_SUFFIX = {
     ".skos": "RDF_XML",
     ".xml": "RDF_XML",
 }
-_POSITION = re.compile(r"^Parser error at line \d+ [^:]*: |\s*\([^()]*line \d+\)$")
+_CUT_OFF = (expat.errors.XML_ERROR_NO_ELEMENTS, expat.errors.XML_ERROR_UNCLOSED_TOKEN)
+_POSITION = re.compile(r"^Parser error at line \d+ [^:]*: |^at \d+\.\.\d+: |\s*\([^()]*line \d+\)$")
 _NOT_IN_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -37,9 +39,12 @@ def parse(path: Path, prefixes: dict[str, str]) -> Iterator[tuple[Any, str, Any]
         return node
 
     with open_bytes(path) as handle:
+        syntax = _syntax(path, handle)
+        if syntax == ox.RdfFormat.RDF_XML:
+            _refuse_broken_xml(path)
         try:
             # Relative addresses are resolved against the name of the file alone, the same on every machine.
-            parser = ox.parse(handle, format=_syntax(path, handle), base_iri=f"file:///{quote(path.name)}")
+            parser = ox.parse(handle, format=syntax, base_iri=f"file:///{quote(path.name)}")
             for quad in parser:
                 yield steady(quad.subject), quad.predicate.value, steady(quad.object)
             prefixes.update(parser.prefixes)
@@ -61,6 +66,20 @@ def _syntax(path: Path, handle: IO[bytes]) -> Any:
     if name == "RDF_XML" and (head[:1] != b"<" or head.startswith((b"<http", b"<urn:"))):
         name = "TURTLE"
     return getattr(ox.RdfFormat, name)
+
+
+def _refuse_broken_xml(path: Path) -> None:
+    """The RDF parser is content with a file that ends before its elements do, and expands entities without limit."""
+    parser = expat.ParserCreate()
+    with open_text(path) as handle:
+        try:
+            while block := handle.read(BLOCK):
+                parser.Parse(block)
+            parser.Parse("", True)
+        except expat.ExpatError as error:
+            message = expat.ErrorString(error.code)
+            hint = "; is the file cut off?" * (message in _CUT_OFF)
+            raise InputError(f"XML syntax error: {message}{hint}", path=path, line=error.lineno) from None
 
 
 def serialize(path: Path, triples: Iterable[tuple[Any, str, Any]], prefixes: Mapping[str, str]) -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import csv
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from pathlib import Path
+from typing import Any
 
 from taxosphere.errors import InputError
 from taxosphere.taxonomy.formats import delimiter
@@ -43,6 +44,15 @@ def comma(path: Path) -> str:
     """What a file that calls itself comma-separated has in place of commas."""
     with open_text(path) as handle:
         return delimiter.of(list(islice(handle, delimiter.HEAD)))
+
+
+def kept_delimiter(path: Path) -> dict[str, str]:
+    """What a taxonomy remembers of it, to be written back the same."""
+    return {"comma": comma(path)} if separator(path) == "," else {}
+
+
+def delimiter_to_write(path: Path, kept: Mapping[str, Any]) -> str:
+    return str(kept.get("comma", ",")) if separator(path) == "," else "\t"
 
 
 def records(path: Path) -> tuple[Row, Iterator[Row]]:
