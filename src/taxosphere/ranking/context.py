@@ -33,8 +33,8 @@ class Points:
 
 @dataclass(frozen=True)
 class Context:
-    """Candidates are all concepts of ``taxonomy``; only the first ``evidence`` of them vote, stand as examples and count
-    among what lies below a concept.
+    """Candidates are all concepts of ``taxonomy``; only the first ``evidence`` of them vote, stand as examples and are
+    counted among what lies below a concept.
 
     Concepts that were attached provisionally are candidates like any other, but what they hang below is a guess and
     must not speak for itself.
