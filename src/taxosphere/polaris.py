@@ -93,7 +93,8 @@ class Polaris:
         taxonomy, image_encoder = collection.locate(taxonomy, config.images.encoder)
         encoder = encoder or load_encoder(config)
         begin = None if start is None else start.network_for(config)
-        report(0, 1, f"encoding {len(taxonomy):,} concepts")
+        encoding = f"encoding {len(taxonomy):,} concepts"
+        report(0, 1, encoding)
         space = spaces.fit(
             encoder,
             taxonomy,
@@ -101,6 +102,7 @@ class Polaris:
             random_state=state,
             start=begin,
             checkpoints=spaces.Checkpoints(None if checkpoints is None else Path(checkpoints), resume),
+            encoding=lambda done, total: report(done, total, encoding),
             progress=lambda epoch, total: report(epoch.number, total, _told(epoch)),
         )
         ranker = Ranker.fit(

@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from taxosphere.encoders import transformer
 from taxosphere.encoders.text import TextEncoder, Trainable, bare, trainable
 from taxosphere.model.config import PolarisConfig
 from taxosphere.model.network import SphereNetwork
@@ -56,10 +57,11 @@ def fit(
     random_state: int,
     start: SphereNetwork | None = None,
     checkpoints: Checkpoints = NO_CHECKPOINTS,
+    encoding: transformer.Progress | None = None,
     progress: Progress | None = None,
 ) -> Space:
     """A head on the encoder as it is and, when asked for and better, one on a fine-tuned encoder."""
-    views = encode_views(encoder, list(seed.concepts()))
+    views = encode_views(encoder, list(seed.concepts()), encoding)
     learner = trainable(encoder) if config.training.fine_tune else None
     folder, resume = checkpoints.folder, checkpoints.resume
     head = fit_head(

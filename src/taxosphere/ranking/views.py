@@ -8,7 +8,8 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
-from taxosphere.encoders.text import TextEncoder
+from taxosphere.encoders.text import TextEncoder, Trainable
+from taxosphere.encoders.transformer import Progress
 from taxosphere.taxonomy import Concept
 
 Floats = NDArray[np.float32]
@@ -28,8 +29,10 @@ class Views:
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
-def encode_views(encoder: TextEncoder, concepts: Sequence[Concept]) -> Views:
+def encode_views(encoder: TextEncoder, concepts: Sequence[Concept], progress: Progress | None = None) -> Views:
     """All texts go to the encoder in one call, so that each distinct one is encoded once."""
-    texts = [concept.text for concept in concepts]
-    names = [concept.name for concept in concepts]
-    return Views(*np.split(encoder.encode([*texts, *names]), 2))
+    texts = [*(concept.text for concept in concepts), *(concept.name for concept in concepts)]
+    told = (
+        {"progress": progress} if isinstance(encoder, Trainable) else {}
+    )  # one that looks them up has nothing to tell
+    return Views(*np.split(encoder.encode(texts, **told), 2))
