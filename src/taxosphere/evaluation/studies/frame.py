@@ -112,8 +112,11 @@ class Findings:
         return max(among or self.labels(dataset), key=lambda label: self.mean(dataset, label, "mrr"))
 
     def compare(self, dataset: str, first: str, second: str) -> significance.Comparison:
-        """MRR of one variant minus another's."""
-        pair = significance.paired(self.runs(dataset, first), self.runs(dataset, second))
+        """MRR of one variant minus another's, from runs with the same random states."""
+        ours, theirs = self.runs(dataset, first), self.runs(dataset, second)
+        shared = {record["seed"] for record in ours} & {record["seed"] for record in theirs}
+        kept = ([record for record in side if record["seed"] in shared] for side in (ours, theirs))
+        pair = significance.paired(*kept) if shared else None
         if pair is None:
             raise TaxosphereError(f"'{first}' and '{second}' have no run on {dataset} in common; run the study again")
         return significance.compare(*pair)
