@@ -77,3 +77,14 @@ def test_saving_replaces_a_model_but_nothing_else(saved: Path, tmp_path: Path, a
         artifact.save(tmp_path / "papers", "made-up", {}, {}, animals)
     with pytest.raises(InputError, match="no model folder"):
         artifact.load(tmp_path / "papers", "made-up")
+
+
+def test_a_model_of_an_older_format_is_refused_and_made_again(saved: Path, animals: Taxonomy) -> None:
+    config = {"kind": "test"}
+    artifact.save(saved, "made-up", {"config": config}, {}, animals)
+    assert artifact.holds(saved, config, animals)
+    manifest = json.loads((saved / artifact.MANIFEST).read_text(encoding="utf-8"))
+    (saved / artifact.MANIFEST).write_text(json.dumps(manifest | {"format": artifact.FORMAT - 1}), encoding="utf-8")
+    assert not artifact.holds(saved, config, animals)
+    with pytest.raises(InputError, match="written by another version of taxosphere; fit it again"):
+        artifact.load(saved, "made-up")

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import os
 import stat
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -152,3 +154,13 @@ def test_a_folder_without_permission_is_said_with_the_name_that_was_given(maker)
                 pass
         finally:
             os.seteuid(user)
+
+
+def test_the_file_that_output_goes_to_is_not_replaced(tmp_path: Path) -> None:
+    log = tmp_path / "log.txt"
+    log.write_text("precious\n", encoding="utf-8")
+    code = "import sys; from taxosphere import atomic; atomic.write_text('/dev/stdout', 'new')"
+    with log.open("a", encoding="utf-8") as out:
+        ended = subprocess.run([sys.executable, "-c", code], stdout=out, stderr=subprocess.PIPE, text=True, check=False)
+    assert "is where the output of this command goes" in ended.stderr
+    assert log.read_text(encoding="utf-8") == "precious\n"

@@ -28,9 +28,10 @@ from taxosphere import atomic
 from taxosphere.errors import InputError
 from taxosphere.taxonomy import Taxonomy
 
-FORMAT = 1
+FORMAT = 2  # 2: "none of these" looks at the candidates in front
 MANIFEST = "manifest.json"
 SEED = "seed"
+_OTHER_VERSION = "this model folder was written by another version of taxosphere; fit it again"
 _LIBRARIES = ("taxosphere", "torch", "transformers", "numpy", "safetensors")
 
 Arrays = dict[str, NDArray[Any]]
@@ -104,6 +105,8 @@ def load(path: str | PathLike[str], method: str) -> Artifact:
     """Read a model folder; refuses what is newer, damaged, of another method or no model."""
     folder = Path(path)
     manifest = read_manifest(folder)
+    if manifest["format"] < FORMAT:
+        raise InputError(_OTHER_VERSION, folder)
     if manifest.get("method", method) != method:
         raise InputError(f"holds '{manifest['method']}', not {method}", folder)
     for name, expected in manifest["files"].items():
@@ -128,7 +131,7 @@ def same_layout(path: str | PathLike[str]) -> Iterator[None]:
     try:
         yield
     except (KeyError, TypeError, RuntimeError):
-        raise InputError("this model folder was written by another version of taxosphere; fit it again", path) from None
+        raise InputError(_OTHER_VERSION, path) from None
 
 
 def holds(path: Path, config: Mapping[str, Any], taxonomy: Taxonomy, began: str | None = None) -> bool:
@@ -136,8 +139,8 @@ def holds(path: Path, config: Mapping[str, Any], taxonomy: Taxonomy, began: str 
     if not (path / MANIFEST).is_file():
         return False
     manifest = read_manifest(path)
-    found = manifest.get("config"), manifest.get("seed_hash"), manifest.get("began")
-    return found == (config, seed_hash(taxonomy), began)
+    found = manifest["format"], manifest.get("config"), manifest.get("seed_hash"), manifest.get("began")
+    return found == (FORMAT, config, seed_hash(taxonomy), began)
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:

@@ -20,6 +20,8 @@ def refuse_file(path: str | os.PathLike[str]) -> None:
     """What would stop `file` later, said before any work is done."""
     if _kind(path) == stat.S_IFDIR:
         raise InputError("is a folder; name a file", path)
+    if _kind(path) == stat.S_IFREG and _is_output(path):
+        raise InputError("is where the output of this command goes; name another file", path)
     _refuse(path, replaced=not _is_special(path))
 
 
@@ -54,6 +56,17 @@ def _refuse_locked(place: str | os.PathLike[str], path: str | os.PathLike[str]) 
 def _is_special(path: str | os.PathLike[str]) -> bool:
     """A pipe or a device: it can be written to, but not be replaced."""
     return _kind(path) not in (None, stat.S_IFREG, stat.S_IFDIR)
+
+
+def _is_output(path: str | os.PathLike[str]) -> bool:
+    """Does stdout or stderr go there? What replaced such a file would take its content along."""
+    for stream in (1, 2):
+        try:
+            if os.path.samestat(os.fstat(stream), Path(path).stat()):
+                return True
+        except OSError:  # a closed one
+            continue
+    return False
 
 
 def _kind(path: str | os.PathLike[str]) -> int | None:

@@ -113,3 +113,14 @@ def test_a_first_concept_is_not_taken_for_a_header(tmp_path: Path, animals: Taxo
 def test_a_list_in_one_cell_may_carry_escapes(tmp_path: Path, animals: Taxonomy) -> None:
     table = _write(tmp_path, "n.tsv", "title\tsynonyms[]\nowl\tnight\\|bird|hooter\n")
     assert read_concepts(table, animals) == [Concept("owl", "owl", "", ("night|bird", "hooter"))]
+
+
+@pytest.mark.parametrize("titles", ["identifier\tlabel", "concept\tdefinition", "parent\tchild", "id\tdescription"])
+def test_titles_that_name_no_concept_are_not_taken_for_one(tmp_path: Path, animals: Taxonomy, titles: str) -> None:
+    with pytest.raises(InputError, match=r"n\.tsv:1: looks like a header"):
+        read_concepts(_write(tmp_path, "n.tsv", f"{titles}\nx\towl\n"), animals)
+
+
+def test_nobodys_home_is_a_name_like_any_other(tmp_path: Path, animals: Taxonomy) -> None:
+    found = read_concepts(_write(tmp_path, "n.tsv", "name\timage\nowl\t~nobody-here/owl.png\n"), animals)
+    assert found[0].images == ("~nobody-here/owl.png",)

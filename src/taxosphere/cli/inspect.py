@@ -59,7 +59,7 @@ def _document(
         "path": str(path),
         "format": read.meta.get("format"),
         **asdict(summary),
-        "cycles": [[read.ids[i] for i in cycle.path] for cycle in read.cycles],
+        "cycles": [[read.ids[i] for i in cycle.path] for cycle in read.cycles if cycle.path],
         "problem_counts": dict(Counter(problem.kind for problem in problems)),
         "problems": [asdict(problem) for problem in problems],
     }

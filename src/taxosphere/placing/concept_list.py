@@ -15,7 +15,7 @@ from taxosphere.placing.duplicates import namespace, new_id
 from taxosphere.taxonomy import Concept, Taxonomy
 from taxosphere.taxonomy.formats import cells, json_values, obo
 from taxosphere.taxonomy.formats.draft import LONGEST_TEXT
-from taxosphere.taxonomy.formats.streams import bare_suffix, numbered_lines
+from taxosphere.taxonomy.formats.streams import at_home, bare_suffix, numbered_lines
 from taxosphere.taxonomy.formats.tables import read_rows, refuse_twice
 
 COLUMNS = ("id", "name", "description", "synonyms", "image")
@@ -126,7 +126,7 @@ def _several(cell: _Cell) -> tuple[str, ...]:
 
 def _place(entry: str, source: Path) -> str:
     """A relative path starts where the list lies, unless it is a key into vectors, which need no file."""
-    there = source.absolute().parent / Path(entry).expanduser()
+    there = source.absolute().parent / at_home(entry)
     return str(there) if there.exists() or glob.has_magic(entry) else entry
 
 
@@ -143,6 +143,9 @@ def _table_rows(source: Path) -> _Rows:
         unknown = [column for column in header if column not in (*COLUMNS, *lists)]
         if unknown:
             raise InputError(f"unknown column '{unknown[0]}'; known are {', '.join(COLUMNS)}", source, first[0])
+    elif len(plain) > 1 and not plain.isdisjoint(_TITLES) and all(cell.strip().isidentifier() for cell in first[1]):
+        hint = f"title its columns {', '.join(COLUMNS)}, or give the list a header"
+        raise InputError(f"looks like a header, but its titles are not known; {hint}", source, first[0])
     else:
         header = ["name", "description"]
         yield first[0], _row(source, header, *first)

@@ -32,7 +32,5 @@ class Views:
 def encode_views(encoder: TextEncoder, concepts: Sequence[Concept], progress: Progress | None = None) -> Views:
     """All texts go to the encoder in one call, so that each distinct one is encoded once."""
     texts = [*(concept.text for concept in concepts), *(concept.name for concept in concepts)]
-    told = (
-        {"progress": progress} if isinstance(encoder, Trainable) else {}
-    )  # one that looks them up has nothing to tell
+    told = {"progress": progress} if isinstance(encoder, Trainable) else {}  # a look-up has nothing to tell
     return Views(*np.split(encoder.encode(texts, **told), 2))

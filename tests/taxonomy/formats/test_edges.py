@@ -175,3 +175,21 @@ def test_one_id_with_two_names_is_a_contradiction(tmp_path: Path) -> None:
         formats.read(path)
     assert caught.value.line == 4
     assert [problem.kind for problem in formats.read(path, strict=False).reading] == ["contradictory columns"]
+
+
+def test_a_column_keeps_its_title_and_gains_brackets_where_an_item_holds_the_bar(tmp_path: Path) -> None:
+    given = formats.read(write(tmp_path / "x.csv", "parent,child,Synonym\nanimal,dog,hound|canine\n"))
+    grown = given.add([Concept("labrador", "labrador", "", ("lab|retriever",))], [("dog", "labrador")])
+    grown.write(tmp_path / "out.csv")
+    assert (tmp_path / "out.csv").read_text(encoding="utf-8").startswith("parent,child,Synonym[]\n")
+    assert formats.read(tmp_path / "out.csv").synonyms == grown.synonyms
+
+
+def test_two_spellings_of_one_column_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="names the column 'synonyms' twice"):
+        formats.read(write(tmp_path / "x.csv", "parent,child,synonyms,synonyms[]\na,b,x,y\n"))
+
+
+def test_a_list_without_a_header_may_become_empty(tmp_path: Path) -> None:
+    formats.read(write(tmp_path / "x.tsv", "a\tb\n")).keep([]).write(tmp_path / "empty.tsv")
+    assert (tmp_path / "empty.tsv").read_text(encoding="utf-8") == "parent\tchild\n"

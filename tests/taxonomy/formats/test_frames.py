@@ -89,3 +89,10 @@ def test_faults_are_input_errors() -> None:
         Taxonomy.from_pandas(pandas.DataFrame({"name": ["a"]}), pandas.DataFrame({"parent": [], "child": []}))
     with pytest.raises(InputError, match="no concept"):
         Taxonomy.from_pandas(pandas.DataFrame({"id": ["a"]}), pandas.DataFrame({"parent": ["a"], "child": ["b"]}))
+
+
+def test_synonyms_of_another_kind_stay_beside_ours() -> None:
+    """OBO keeps the scope of a synonym as an extra of that name: one of them, or several."""
+    for extras in ((("synonym", '"s" EXACT []'),), (("synonym", '"s" EXACT []'), ("synonym", '"t" BROAD []'))):
+        given = Taxonomy.from_concepts([Concept("1", "x", "", ("s",), (), extras)], [])
+        assert Taxonomy.from_pandas(*given.to_pandas()).concept(0) == given.concept(0)

@@ -229,3 +229,21 @@ def test_siblings_of_one_name_are_told_apart(tmp_path: Path) -> None:
     assert taxonomy.names == ("a", "b", "c", "b", "c", "b", "c", "a", "a")
     assert taxonomy.ids[3:] == ("a / b", "a / b / c", "a / b (2)", "a / b / c (2)", "a (2)", "a (3)")
     assert [len(taxonomy.child_csr.row(i)) for i in range(9)] == [3, 1, 0, 1, 0, 1, 0, 0, 0]
+
+
+def test_the_label_of_an_edge_is_told_of_and_names_no_concept(tmp_path: Path) -> None:
+    lines = [json.dumps({"parent": "animal", "child": child, "label": "is_a"}) for child in ("dog", "cat")]
+    found = read(tmp_path / "x.jsonl", "\n".join(lines))
+    assert set(found.edges()) == {("animal", "dog"), ("animal", "cat")}
+    assert [problem.text for problem in found.reading] == ["edges carry no attributes here; left out: label"]
+
+
+@pytest.mark.parametrize(
+    "text", ['[{"name":"a","children":["b"]},\n{"name":"c","parent":"a"}]', '["a",\n{"name":"c","parent":"a"}]']
+)
+def test_a_parent_that_nesting_does_not_repeat_is_told_of(tmp_path: Path, text: str) -> None:
+    found = read(tmp_path / "x.json", text)
+    assert found.parents("c") == ()
+    assert [(problem.where, problem.text) for problem in found.reading] == [
+        (f"{tmp_path / 'x.json'}:2", "entries that name a parent are roots: in a nested file only nesting is read")
+    ]

@@ -40,8 +40,9 @@ def plain(title: str) -> str:
 def column_name(cell: str) -> str:
     """Our columns in any case and either number; foreign ones as they are."""
     name = cell.strip()
-    lower = ALIASES.get(name.lower(), name.lower())
-    return lower if lower.removesuffix(ESCAPED) in RESERVED else name
+    own = name.lower().removesuffix(ESCAPED)
+    own = ALIASES.get(own, own)
+    return own + ESCAPED * name.endswith(ESCAPED) if own in RESERVED else name
 
 
 def read_column(column: str, text: str) -> tuple[str, list[str]]:

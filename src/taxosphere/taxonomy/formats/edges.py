@@ -173,7 +173,7 @@ def _add_ids(titles: list[str]) -> None:
 
 def _clear_without_titles(path: Path, head: Sequence[Sequence[str]], between: str) -> bool:
     """Whether a list that begins with these rows is understood without a header."""
-    if any(cells.plain(cell) in cells.TITLES for cell in head[0]):
+    if not head or any(cells.plain(cell) in cells.TITLES for cell in head[0]):
         return False
     lines = StringIO("".join(format_row(row, between) for row in head))
     return separator(path) == "\t" or delimiter.of(list(islice(lines, delimiter.HEAD))) == between

@@ -42,7 +42,7 @@ def to_networkx(taxonomy: Taxonomy) -> Any:
 def from_pandas(nodes: Any | None, edges: Any) -> Taxonomy:
     """`nodes` with `id`, `name` and more, or None; `edges` with `parent_id`/`parent` and `child_id`/`child`."""
     draft = Draft(path=Path("tables"), format="pandas", is_file=False)
-    columns = {cells.column_name(str(column)): column for column in edges.columns}
+    columns = _columns(edges)
     ends = []
     for end in ("parent", "child"):
         column = next((columns[name] for name in (f"{end}_id", end) if name in columns), None)
@@ -58,8 +58,17 @@ def from_pandas(nodes: Any | None, edges: Any) -> Taxonomy:
     return build(draft)
 
 
+def _columns(frame: Any) -> dict[str, Hashable]:
+    """Columns by our names for them. One that says `synonym` beside our `synonyms` is another's, and so is any with
+    brackets, which mark an extra of several values here."""
+    given = {str(column): column for column in frame.columns}
+    ours = {name: cells.column_name(name) for name in given}
+    foreign = {name for name, own in ours.items() if name.endswith(cells.ESCAPED) or (own != name and own in given)}
+    return {name if name in foreign else ours[name]: column for name, column in given.items()}
+
+
 def _read_nodes(draft: Draft, nodes: Any) -> None:
-    columns = {cells.column_name(str(column)): column for column in nodes.columns}
+    columns = _columns(nodes)
     if "id" not in columns:
         raise InputError("the concept table has no column 'id'")
     for values in zip(*(nodes[column].tolist() for column in columns.values()), strict=True):

@@ -55,6 +55,7 @@ class _TreeReader:
     def __init__(self, draft: Draft) -> None:
         self.draft = draft
         self.seen: dict[str, int] = {}  # id → row of the draft
+        self.stated: list[tuple[str, int]] = []  # parents that entries at the top name, and their lines
         self.bare: list[tuple[str, jv.Entry, bool]] = []  # entries that have an id alone, and whether they are roots
         self.numbers: dict[str, Iterator[int]] = defaultdict(lambda: count(2))  # path → next number of a repeated one
         self.renamed = 0
@@ -69,6 +70,8 @@ class _TreeReader:
             if not isinstance(children, list):
                 raise InputError(f"'children' of '{_name(node)[:60]}' must be a list", self.draft.path, node.line)
             id = self._place(node, parent, way)
+            if parent is None:
+                self.stated += [(above, node.line) for above in jv.texts_of(node, *jv.PARENTS)]
             here = f"{way} / {_name(node) or id}" if way else _name(node) or id
             stack += [(child, id, here, node.line) for child in reversed(children)]
         self._resolve()
@@ -122,6 +125,10 @@ class _TreeReader:
             elif root:
                 self._add(node, id, id)
                 nameless += 1
+        known = {*self.draft.ids, *self.draft.names}
+        unread = next((line for parent, line in self.stated if parent in known), None)
+        if unread is not None:
+            self.draft.left_out("entries that name a parent are roots: in a nested file only nesting is read", unread)
         if nameless:
             self.draft.left_out(f"{counted(nameless, 'root')} without a name, called by id")
         if self.renamed:

@@ -107,13 +107,13 @@ def parse_entries(text: str, path: Path) -> Any:
 def _lines(text: str) -> NDArray[np.int64]:
     """The line each object of a JSON text begins in, in the order in which they end."""
     bare = np.frombuffer(_TEXT.sub("", text).encode(), np.uint8)
-    opened, closed = bare == ord("{"), bare == ord("}")
-    depth = np.cumsum(opened) - np.cumsum(closed)
-    line = 1 + np.cumsum(bare == ord("\n"))
-    begin, end = np.flatnonzero(opened), np.flatnonzero(closed)
-    found = np.empty(len(end), np.int64)
+    braces = np.flatnonzero((bare == ord("{")) | (bare == ord("}")))
+    opens = bare[braces] == ord("{")
+    depth = np.cumsum(np.where(opens, 1, -1))
+    line = 1 + np.searchsorted(np.flatnonzero(bare == ord("\n")), braces[opens])
+    found = np.empty(len(line), np.int64)
     # Of the objects of one depth, the first to begin is the first to end.
-    found[np.argsort(depth[end] + 1, kind="stable")] = line[begin[np.argsort(depth[begin], kind="stable")]]
+    found[np.argsort(depth[~opens] + 1, kind="stable")] = line[np.argsort(depth[opens], kind="stable")]
     return found
 
 

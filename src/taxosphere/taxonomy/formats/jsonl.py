@@ -60,7 +60,7 @@ def read_records(draft: Draft, records: Iterable[tuple[int, Any]]) -> None:
 
 
 def _is_edge(record: dict[str, Any]) -> bool:
-    named = any(key in record for key in ("id", *jv.NAME))
+    named = "id" in record or "name" in record  # a label may be that of the edge
     return not named and all(any(key in record for key in end) for end in (jv.PARENTS, CHILD))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,6 +25,11 @@ def bare_suffix(path: Path) -> str:
     """The suffix that names the format: `.obo` for both `x.obo` and `x.OBO.gz`."""
     name = path.name.lower().removesuffix(".gz")
     return Path(name).suffix
+
+
+def at_home(entry: str) -> Path:
+    """A path in which `~` stands for a home folder; where nobody has that name, it is a name like any other."""
+    return Path(os.path.expanduser(entry))  # noqa: PTH111 - Path's own gives up there
 
 
 @contextmanager

@@ -65,7 +65,9 @@ def records(path: Path) -> tuple[Row, Iterator[Row]]:
 
 
 def refuse_twice(path: Path, names: Sequence[str], line: int = 1) -> None:
-    twice = next((name for name in names if names.count(name) > 1), None)
+    """Two spellings of one column, with and without brackets, are one."""
+    bare = [name.removesuffix("[]") for name in names]
+    twice = next((name for name in bare if bare.count(name) > 1), None)
     if twice is not None:
         raise InputError(f"the header names the column '{twice}' twice", path=path, line=line)
 
