@@ -68,12 +68,15 @@ def test_permissions_follow_the_umask(tmp_path: Path) -> None:
     try:
         with atomic.file(tmp_path / "a.txt"):
             pass
-        with atomic.folder(tmp_path / "model"):
-            pass
+        with atomic.folder(tmp_path / "model") as folder:
+            (folder / "part").mkdir(mode=0o700)
+            (folder / "part" / "private.bin").touch(mode=0o600)
     finally:
         os.umask(before)
     assert stat.S_IMODE((tmp_path / "a.txt").stat().st_mode) == 0o640
-    assert stat.S_IMODE((tmp_path / "model").stat().st_mode) == 0o750
+    for place in ("model", "model/part"):
+        assert stat.S_IMODE((tmp_path / place).stat().st_mode) == 0o750
+    assert stat.S_IMODE((tmp_path / "model" / "part" / "private.bin").stat().st_mode) == 0o640
 
 
 @pytest.mark.parametrize("maker", [atomic.file, atomic.folder])

@@ -136,7 +136,8 @@ def folder(path: str | os.PathLike[str]) -> Iterator[Path]:
     aside = target.parent / f".{target.name}.old"
     try:
         yield temporary
-        temporary.chmod(_permissions(0o777))
+        for place in (temporary, *temporary.rglob("*")):  # some libraries write private files
+            place.chmod(_permissions(0o777 if place.is_dir() else 0o666))
         if target.exists():
             shutil.rmtree(aside, ignore_errors=True)
             target.rename(aside)

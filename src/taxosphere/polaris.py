@@ -27,6 +27,7 @@ from taxosphere.orbit import selection
 from taxosphere.placing import asking, expansion, suggestions
 from taxosphere.placing.asking import Fitted, assemble
 from taxosphere.placing.concept_list import New, as_concepts
+from taxosphere.placing.duplicates import fold
 from taxosphere.placing.expansion import Expansion, Placement
 from taxosphere.placing.insertion import Insertion
 from taxosphere.placing.sight import Sight
@@ -207,7 +208,7 @@ class Polaris:
         report(0, 3, "placing among the existing concepts")
         alone = list(self.suggest_many(queries))
         report(1, 3, "placing among the new concepts")
-        held = {} if fitted.names.names_repeat else expansion.held_back(alone)
+        held = expansion.held_back(alone, self.taxonomy, fitted.names)
         free = [i for i in range(len(queries)) if i not in held]
         again = self._among_each_other([queries[i] for i in free], [alone[i] for i in free])
         joined = dict(enumerate(alone)) | dict(zip(free, again, strict=True))
@@ -361,13 +362,18 @@ class Polaris:
             return placement
         vector = fitted.plain.encode([placement.concept.text])[0]
         takes: dict[str, float] = {}
+        own = fold(placement.concept.name)
         for parent in placement.parents:
             if parent.id not in self.taxonomy:
                 continue
             children, probability = fitted.insertion.probabilities(
                 self.taxonomy, fitted.plain_vectors, self.taxonomy.position(parent.id), placement.concept, vector
             )
-            takes |= {self.taxonomy.ids[c]: float(p) for c, p in zip(children, probability, strict=True) if p >= least}
+            takes |= {
+                self.taxonomy.ids[c]: float(p)
+                for c, p in zip(children, probability, strict=True)
+                if p >= least and fold(self.taxonomy.names[c]) != own  # of one name, neither lies below the other
+            }
         surest_first = sorted(takes.items(), key=lambda item: -item[1])
         return replace(placement, takes=tuple(surest_first))
 

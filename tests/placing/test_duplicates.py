@@ -71,3 +71,16 @@ def test_new_ids_follow_the_style_that_is_there(ids: tuple[str, ...], name: str,
     space = namespace(ids)
     assert new_id(space, set(ids).__contains__, name) == expected
     assert new_id(space, {*ids, expected}.__contains__, name) == f"{expected}_2"
+
+
+@pytest.mark.parametrize(
+    "names",
+    ["C++ C C#", "A+ A-", "CD4+ CD4-", "<18 >18", "1.5 5.1", "F♯ F♭", "दान दिन", "กิน กัน", "かぎ かき", "мой мои"],
+)
+def test_what_only_looks_like_spelling_tells_names_apart(names: str) -> None:
+    folded = [fold(name) for name in names.split()]
+    assert len(set(folded)) == len(folded)
+
+
+def test_an_id_keeps_the_vowel_signs_of_a_name() -> None:
+    assert new_id("X:", set().__contains__, "दिन और रात") == "X:दिन_और_रात"

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from taxosphere import Concept, Taxonomy
+from taxosphere.placing.duplicates import NameIndex
 from taxosphere.placing.expansion import Placement, decide, grow, held_back, write_review
 from taxosphere.placing.suggestions import Suggestion, Suggestions
 
@@ -14,15 +16,18 @@ def _suggestions(
     return Suggestions(Concept(name, name), none, found, found[:1], already)
 
 
-SEED = {"animal", "bird"}
+SEED = Taxonomy.from_edges([("animal", "bird")])
 
 
 def _decide(
-    *suggestions: Suggestions, alone: dict[str, Suggestions] | None = None, accept: float = 0.5, hold: bool = True
+    *suggestions: Suggestions,
+    alone: dict[str, Suggestions] | None = None,
+    accept: float = 0.5,
+    seed: Taxonomy = SEED,
 ) -> dict[str, Placement]:
     seed_only = [(alone or {}).get(s.query.id, s) for s in suggestions]
-    held = held_back(suggestions) if hold else {}
-    placed = decide(suggestions, seed_only, accept=accept, ids=SEED, held=held)
+    held = held_back(suggestions, seed, NameIndex(seed))
+    placed = decide(suggestions, seed_only, accept=accept, ids=set(seed.ids), held=held)
     return {p.concept.id: p for p in placed}
 
 
@@ -83,7 +88,28 @@ def test_a_child_of_a_concept_under_review_waits_too() -> None:
 def test_duplicates_are_held_back_unless_names_repeat_by_design() -> None:
     twin = _suggestions("Bird", ("animal", 0.99), already=(("bird", "bird", "same name"),))
     assert _decide(twin)["Bird"].why == "already there as 'bird' (same name)"
-    assert _parents(_decide(twin, hold=False)["Bird"]) == ["animal"]
+    senses = Taxonomy.from_concepts(
+        [Concept("animal", "animal"), Concept("bird", "bird"), Concept("toy", "bird", "a shuttlecock")], []
+    )
+    assert _parents(_decide(twin, seed=senses)["Bird"]) == ["animal"]
+    same = replace(
+        twin, query=replace(twin.query, description="a shuttlecock"), already=(("toy", "bird", "same name"),)
+    )
+    assert _decide(same, seed=senses)["Bird"].why == "already there as 'bird' (same name)"
+
+
+def test_a_name_that_repeats_hides_no_duplicate_of_another() -> None:
+    """A catalogue has "other" in every department: one more is welcome in a new one, but not twice in the same."""
+    names = ["shoes", "hats", "toys", "boots", *(f"thing {i}" for i in range(20))]
+    others = [Concept("o1", "other"), Concept("o2", "other")]
+    shop = Taxonomy.from_concepts([*(Concept(n, n) for n in names), *others], [("shoes", "o1"), ("hats", "o2")])
+    there = (("o1", "other", "same name"), ("o2", "other", "same name"))
+    toys = _suggestions("other", ("toys", 0.9), already=there)
+    assert _parents(_decide(toys, seed=shop)["other"]) == ["toys"]
+    shoes = _suggestions("other", ("shoes", 0.9), already=there)
+    assert _decide(shoes, seed=shop)["other"].why == "already there as 'other' (same name)"
+    boots = _suggestions("Boot", ("shoes", 0.9), already=(("boots", "boots", "same name, spelled differently"),))
+    assert _decide(boots, seed=shop)["Boot"].why == "already there as 'boots' (same name, spelled differently)"
 
 
 def test_the_second_of_two_in_the_list_is_left_to_a_person() -> None:
@@ -91,6 +117,13 @@ def test_the_second_of_two_in_the_list_is_left_to_a_person() -> None:
     placed = _decide(*same)
     assert [placed[id].attached for id in ("wren", "Wrens", "owl")] == [True, False, True]
     assert placed["Wrens"].why == "'wren' stands before it in the list"
+
+
+def test_the_second_of_two_may_be_told_by_a_synonym() -> None:
+    couch, sofa = (_suggestions(name, ("bird", 0.9)) for name in ("couches", "sofas"))
+    couch = replace(couch, query=replace(couch.query, synonyms=("Sofa",)))
+    assert _decide(couch, sofa)["sofas"].why == "'couches' stands before it in the list"
+    assert _decide(sofa, couch)["couches"].why == "'sofas' stands before it in the list"
 
 
 def test_growing_keeps_the_seed_and_moves_children_only_when_asked(tmp_path: Path) -> None:
@@ -129,3 +162,11 @@ def test_a_child_is_not_moved_below_what_hangs_below_it() -> None:
     grown = grow(seed, placements, insert=0.9)
     assert grown.moved == (("e", "a", "x"),)
     assert set(grown.taxonomy.edges()) == {("a", "c"), ("c", "d"), ("d", "y"), ("a", "x"), ("y", "x"), ("x", "e")}
+
+
+def test_a_child_of_both_parents_is_moved_from_both() -> None:
+    seed = Taxonomy.from_edges([("r", "a"), ("r", "b"), ("a", "x"), ("b", "x")])
+    new = _suggestions("n", ("a", 0.9), ("b", 0.9))
+    grown = grow(seed, [Placement(new.query, new, tuple(new), takes=(("x", 0.95),))], insert=0.8)
+    assert set(grown.taxonomy.edges()) == {("r", "a"), ("r", "b"), ("a", "n"), ("b", "n"), ("n", "x")}
+    assert grown.moved == (("x", "a", "n"), ("x", "b", "n"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -248,3 +250,18 @@ def test_blocks_cover_every_query_once() -> None:
     for count, candidates in ((0, 10), (1, 5_000_000), (1000, 7), (513, 10_000)):
         seen = [i for block in blocks(count, candidates) for i in range(count)[block]]
         assert seen == list(range(count))
+
+
+def test_nothing_is_placed_below_an_obsolete_concept(animals: Taxonomy) -> None:
+    gone = (("is_obsolete", "true"),)
+    marked = [replace(c, extras=gone) if c.id == "bird" else c for c in animals.concepts()]
+    context = _context(Taxonomy.from_concepts(marked, animals.edges()))
+    queries = _queries([Concept("q", "sea bird", "a bird of the sea")])
+    whole = shortlist(_context(animals), queries, FAMILIES, BY_HAND)
+    found = shortlist(context, queries, FAMILIES, BY_HAND)
+    bird = animals.position("bird")
+    assert bird in whole.positions
+    assert sorted([*found.positions[0], bird]) == list(range(len(animals)))
+    assert found.guess.max() == 0
+    everything = Taxonomy.from_concepts([replace(c, extras=gone) for c in animals.concepts()], animals.edges())
+    assert shortlist(_context(everything), queries, FAMILIES, BY_HAND).positions.shape == whole.positions.shape

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from taxosphere import Concept
-from taxosphere.ranking.words import definition, first_phrase, in_speaking_order, read, stem
+from taxosphere.ranking.words import definition, first_phrase, in_speaking_order, read, stem, stems
 
 
 @pytest.mark.parametrize(
@@ -85,3 +85,8 @@ def test_any_text_can_be_read(name: str, description: str) -> None:
     assert 0 <= reading.head <= len(reading.name)
     assert len(reading.phrase) <= 8
     assert len(reading.body) <= 80
+
+
+def test_vowel_signs_and_accents_that_stand_apart_belong_to_the_word() -> None:
+    assert stems("दिन_रात") == ("दिन", "रात")
+    assert stems("cafe\u0301 noir") == ("cafe\u0301", "noir")

@@ -83,3 +83,15 @@ def test_problems_point_to_the_lines_of_their_source() -> None:
         ("orphan", "nodes.tsv:5"),
     ]
     assert t.edge_where(1) == "edges.tsv"
+
+
+def test_an_obsolete_concept_in_the_hierarchy_is_told_of() -> None:
+    deprecated = ("http://www.w3.org/2002/07/owl#deprecated", '"true"^^<http://www.w3.org/2001/XMLSchema#boolean>')
+    concepts = [
+        Concept("a", "a", extras=(("is_obsolete", "false"),)),
+        Concept("b", "b", extras=(("xref", "X:1"), ("is_obsolete", "true"))),
+        Concept("c", "c", extras=(deprecated,)),
+    ]
+    t = Taxonomy.from_concepts(concepts, [("a", "b"), ("a", "c")])
+    assert kinds(t) == {"obsolete": 2}
+    assert [problem.where for problem in t.problems()] == ["b", "c"]

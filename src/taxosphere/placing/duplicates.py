@@ -8,10 +8,14 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from taxosphere.ranking.words import stem
+from taxosphere.ranking.words import WORD, stem
 from taxosphere.taxonomy import Concept, Taxonomy
 
-_APART = re.compile(r"[\W_]+")
+_SLUG = re.compile(WORD)
+# C++ is not C, a cell with CD4+ is not one with CD4-, and 1.5 is not 5.1.
+_WORDS = re.compile(rf"(?:{WORD}|[+#<>♯♭]|(?<=\d)[.,](?=\d)|(?<=\w)-(?!\w))+")
+_ACCENT = re.compile(r"([a-z\u0370-\u03ff])[\u0300-\u036f]+")  # elsewhere such a sign makes another letter: и, й
+_SENSES = 0.1  # of the names repeat where concepts are senses of words
 _PREFIXED = re.compile(r"[A-Za-z]\w*:\S+")
 _SAMPLE = 1000  # ids are enough to tell what most look like
 
@@ -26,8 +30,10 @@ class Match:
 
 def fold(name: str) -> str:
     """A name without what spelling varies: case, accents, punctuation, word order and number."""
-    plain = "".join(c for c in unicodedata.normalize("NFKD", name.casefold()) if not unicodedata.combining(c))
-    return " ".join(sorted(map(stem, _APART.sub(" ", plain).split())))
+    plain = name.casefold()
+    if not plain.isascii():
+        plain = _ACCENT.sub(r"\1", unicodedata.normalize("NFKD", plain))
+    return " ".join(sorted(map(stem, _WORDS.findall(plain))))
 
 
 class NameIndex:
@@ -44,8 +50,12 @@ class NameIndex:
                 self._synonym[fold(synonym)].append(position)
         self._folded.pop("", None)  # names of punctuation alone say nothing
         self._synonym.pop("", None)
-        self.names_repeat = sum(len(rows) > 1 for rows in self._exact.values()) > 0.02 * len(self._exact)
+        self.names_repeat = sum(len(rows) > 1 for rows in self._exact.values()) > _SENSES * len(self._exact)
         """Do many names repeat, as word senses do? Then a shared name alone is no sign of a duplicate."""
+
+    def common(self, name: str) -> bool:
+        """Is it a name that several concepts may bear, like "other" in a catalogue?"""
+        return self.names_repeat or len(self._folded.get(fold(name), ())) > 1
 
     def find(self, concept: Concept) -> tuple[Match, ...]:
         """Existing concepts the new one may be, surest first, each once."""
@@ -67,7 +77,7 @@ class NameIndex:
 
 def new_id(space: str, taken: Callable[[str], bool], name: str) -> str:
     """An id for a new concept in a namespace, or without one its name."""
-    slug = _APART.sub("_", name.strip()).strip("_") or "concept"
+    slug = "_".join(_SLUG.findall(name)) or "concept"
     wanted = space + slug if space else name.strip() or slug
     unique, number = wanted, 2
     while taken(unique):

@@ -16,7 +16,7 @@ from pathlib import PurePath
 from typing import Any
 
 from taxosphere import atomic
-from taxosphere.placing.duplicates import fold
+from taxosphere.placing.duplicates import NameIndex, fold
 from taxosphere.placing.suggestions import Suggestion, Suggestions
 from taxosphere.taxonomy import Concept, Taxonomy
 from taxosphere.taxonomy.formats.image_folder import readable
@@ -78,20 +78,34 @@ class Expansion:
         return tuple(p for p in self.placements if not p.attached)
 
 
-def held_back(suggestions: Sequence[Suggestions]) -> dict[int, str]:
-    """Why some of the list are not placed at all: they are there already, or stand in the list twice."""
-    first: dict[str, str] = {}
+def held_back(suggestions: Sequence[Suggestions], seed: Taxonomy, names: NameIndex) -> dict[int, str]:
+    """Why some of the list are not placed at all: they are there already, or stand in the list twice.
+
+    A name that several concepts may bear says so only together with the same definition, or of a child of the parent
+    where the new one would go.
+    """
+    first: dict[str, Concept] = {}
     found = {}
     for i, given in enumerate(suggestions):
-        key = fold(given.query.name)
-        if given.already:
-            _, name, how = given.already[0]
-            found[i] = f"already there as '{name}' ({how})"
-        elif key in first:
-            found[i] = f"'{first[key]}' stands before it in the list"
-        elif key:
-            first[key] = given.query.name
+        query = given.query
+        keys = [key for key in map(fold, (query.name, *query.synonyms)) if key]
+        before = [first[key] for key in keys if key in first]
+        there = next((match for match in given.already if _is_twin(given, match[0], seed, names)), None)
+        twin = next((c for c in before if not names.common(c.name) or c.description == query.description), None)
+        if there is not None:
+            found[i] = f"already there as '{there[1]}' ({there[2]})"
+        elif twin is not None:
+            found[i] = f"'{twin.name}' stands before it in the list"
+        else:
+            first = dict.fromkeys(keys, query) | first
     return found
+
+
+def _is_twin(given: Suggestions, id: str, seed: Taxonomy, names: NameIndex) -> bool:
+    other = seed.concept(seed.position(id))
+    beside = bool(given.ranked) and given[0].id in seed.parents(id)
+    same = bool(other.description) and other.description == given.query.description
+    return not names.common(other.name) or same or beside
 
 
 def decide(
@@ -208,14 +222,14 @@ def grow(seed: Taxonomy, placements: Sequence[Placement], *, insert: float | Non
         for child, probability in placement.takes:
             if probability < least or child in above:
                 continue
-            old = next((s.id for s in placement.parents if s.id in seed and child in seed.children(s.id)), None)
-            if old is not None and not _below(new, child, parents_now):
-                above[child] = (*(parent for parent in seed.parents(child) if parent != old), new)
-                moved.append((child, old, new))
+            old = [s.id for s in placement.parents if s.id in seed and child in seed.children(s.id)]
+            if old and not _below(new, child, parents_now):
+                above[child] = (*(parent for parent in seed.parents(child) if parent not in old), new)
+                moved += [(child, parent, new) for parent in old]
     drop = {(old, child) for child, old, _ in moved}
     kept = [pair for pair in seed.edges() if pair not in drop] if drop else None
     base = seed if kept is None else Taxonomy.from_concepts(seed.concepts(), kept, seed.meta)
-    edges += [(new, child) for child, _, new in moved]
+    edges += dict.fromkeys((new, child) for child, _, new in moved)
     return Expansion(base.add([named(p.concept) for p in attached], edges), tuple(placements), tuple(moved))
 
 

@@ -18,6 +18,7 @@ from taxosphere.ranking.views import Views
 from taxosphere.ranking.words import Reading, read
 from taxosphere.sphere import vmf
 from taxosphere.taxonomy import Taxonomy
+from taxosphere.taxonomy.checks import obsolete
 
 Floats = NDArray[np.float32]
 
@@ -44,6 +45,12 @@ class Context:
     views: Views
     points: Points
     evidence: int
+
+    @cached_property
+    def closed(self) -> NDArray[np.int64]:
+        """Candidates that nothing may be placed below, because they are obsolete; none where all are."""
+        found = np.array(obsolete(self.taxonomy), np.int64)
+        return found if len(found) < len(self.taxonomy) else found[:0]
 
     @property
     def vectors(self) -> Floats:

@@ -77,10 +77,11 @@ def shortlist(
     """Look at one block of queries; ``exclude`` names a position per query that is no candidate."""
     found = signs(context, queries, families)
     guess = guess_by(context, found)
-    guess -= guess.max(axis=1, keepdims=True)
+    guess[:, context.closed] = -np.inf
     if exclude is not None:
         guess[np.arange(len(guess)), exclude] = -np.inf
-    k = min(length, guess.shape[1] - (exclude is not None))
+    guess -= guess.max(axis=1, keepdims=True)
+    k = min(length, guess.shape[1] - len(context.closed) - (exclude is not None))
     best = largest(guess, k)
     order = np.argsort(-np.take_along_axis(guess, best, 1), axis=1, kind="stable")
     positions = np.take_along_axis(best, order, 1)

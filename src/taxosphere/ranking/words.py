@@ -6,12 +6,23 @@ Rules for English, chosen to be harmless elsewhere: a language they do not know 
 from __future__ import annotations
 
 import re
+import unicodedata
 from dataclasses import dataclass
 
 from taxosphere.taxonomy import Concept
 
-_WORD = re.compile(r"[^\W_]+")
-_TOKEN = re.compile(r"[^\W_]+|[,;:().]")
+
+def _marks() -> str:
+    """Vowel signs of Indic scripts and accents that stand apart, as ranges: `\\w` takes them for the ends of words."""
+    found = [code for code in range(0x300, 0x1F000) if unicodedata.category(chr(code))[0] == "M"]
+    starts = [code for code in found if unicodedata.category(chr(code - 1))[0] != "M"]
+    ends = [code for code in found if unicodedata.category(chr(code + 1))[0] != "M"]
+    return "".join(f"{chr(first)}-{chr(last)}" for first, last in zip(starts, ends, strict=True))
+
+
+WORD = rf"[^\W_]+(?:[{_marks()}]+[^\W_]*)*"
+_WORD = re.compile(WORD)
+_TOKEN = re.compile(rf"{WORD}|[,;:().]")
 _COPULA = re.compile(r"\b(?:is|are|was|were|refers to|means|may refer to|describes|denotes)\b")
 
 _PREPOSITIONS = frozenset(

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 # What UTF-8 looks like after it was read as Latin-1 or Windows-1252, and the sign for a character that was lost.
 _GARBLED = re.compile("[\u00c2\u00c3][\u0080-\u00bf]|\u00e2\u20ac|\ufffd")
 _LONGEST_PATH = 12  # concepts of a cycle shown in one line
+# How OBO and OWL say that a concept is no longer to be used.
+_OBSOLETE = {"is_obsolete": ("true",), "http://www.w3.org/2002/07/owl#deprecated": ('"true"', '"1"')}
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +33,16 @@ class Problem:
 
 def problems(t: Taxonomy) -> list[Problem]:
     """Everything found in the taxonomy itself: cycles first, then names, then concepts that hang from nothing."""
-    return [*_cycles(t), *_names(t), *_encodings(t), *_orphans(t)]
+    return [*_cycles(t), *_names(t), *_encodings(t), *_orphans(t), *_obsolete(t)]
+
+
+def obsolete(t: Taxonomy) -> list[int]:
+    """Concepts that their source says are no longer to be used."""
+    return [
+        i
+        for i, extras in enumerate(t.extras)
+        if any(key in _OBSOLETE and value.startswith(_OBSOLETE[key]) for key, value in extras)
+    ]
 
 
 def repair(t: Taxonomy) -> tuple[Taxonomy, list[Problem]]:
@@ -114,3 +125,9 @@ def _orphans(t: Taxonomy) -> Iterator[Problem]:
         for i in t.isolated.tolist():
             text = f"{label(t, i)} has neither parent nor child; attach it or remove it"
             yield Problem("orphan", t.where(i), text, False)
+
+
+def _obsolete(t: Taxonomy) -> Iterator[Problem]:
+    for i in obsolete(t):
+        text = f"{label(t, i)} is obsolete and still has a place here; nothing new is suggested below it"
+        yield Problem("obsolete", t.where(i), text, False)
