@@ -94,3 +94,28 @@ def test_concepts_of_one_name_are_all_mentioned_and_counted() -> None:
     found = _rows(definition_mentions(lexicon, asked, 3), 1, 3)
     assert found["ends the first phrase"][0].tolist() == [0, 0, 0]
     assert found["in the first phrase"][0].tolist() == [1, 1, 0]
+
+
+def test_a_concept_is_known_by_its_synonyms_as_by_its_name() -> None:
+    seed = [Concept("a", "neoplasm", "", ("tumor", "tumour")), Concept("b", "eye")]
+    lexicon = Lexicon([read(concept) for concept in seed], sparse.csr_array((2, 2), dtype=np.float32))
+    asked = [
+        read(Concept("q", "eye tumors", "a tumour of the eye")),
+        read(Concept("r", "retinoblastoma", "", ("cancer of the retina", "tumor"))),
+    ]
+    names = _rows(name_mentions(lexicon, asked, 2), 2, 2)
+    assert names["named at the end"][0].tolist() == [0.5, 0]
+    assert names["same name"].tolist() == [[0, 0], [1, 0]]
+    assert _rows(definition_mentions(lexicon, asked, 2), 2, 2)["ends the first phrase"][0].tolist() == [1, 0]
+    texts = lexicon.bags["text"]
+    assert {word for word, column in texts.columns.items() if column in texts.rows.columns[: texts.rows.ends[1]]} == {
+        "neoplasm",
+        "tumor",
+        "tumour",
+    }
+
+
+def test_synonyms_change_nothing_where_there_are_none() -> None:
+    plain, repeated = Concept("a", "sea bird", "a bird"), Concept("a", "sea bird", "a bird", ("Sea Birds",))
+    assert read(plain) == read(repeated)  # a synonym of the same words says nothing new
+    assert read(plain).called == read(plain).name

@@ -82,7 +82,7 @@ def test_the_head_of_a_name_stands_before_its_preposition() -> None:
 @given(st.text(max_size=60), st.text(max_size=200))
 def test_any_text_can_be_read(name: str, description: str) -> None:
     reading = read(Concept("x", name or "x", description))
-    assert 0 <= reading.head <= len(reading.name)
+    assert 0 <= reading.names[0].head <= len(reading.name)
     assert len(reading.phrase) <= 8
     assert len(reading.body) <= 80
 

@@ -105,8 +105,8 @@ class Stack:
 
 
 def grams(reading: Reading) -> list[str]:
-    text = f" {reading.key} "
-    return [text[i : i + size] for size in _GRAMS for i in range(len(text) - size + 1)]
+    texts = [f" {name.key} " for name in reading.names]
+    return [text[i : i + size] for text in texts for size in _GRAMS for i in range(len(text) - size + 1)]
 
 
 def content(words: Iterable[str]) -> list[str]:
@@ -116,8 +116,8 @@ def content(words: Iterable[str]) -> list[str]:
 # What each bag holds of a concept. One-word bags ask "same head?", larger ones "words in common?".
 BAGS: dict[str, Callable[[Reading], list[str]]] = {
     "grams": grams,
-    "text": lambda r: content((*r.name, *r.body)),
-    "name words": lambda r: content(r.name),
+    "text": lambda r: content((*r.called, *r.body)),
+    "name words": lambda r: content(r.called),
     "phrase words": lambda r: content(r.phrase),
     "name head": lambda r: [r.head_word] if r.head_word else [],
     "name start": lambda r: [r.first_word] if r.first_word else [],
@@ -146,7 +146,8 @@ class Lexicon:
         self.similar = Stack.of({"grams": grams.T, "text": text.T, "text, children": centre.T})
         self.places: dict[str, list[int]] = {}
         for position, reading in enumerate(readings):
-            if reading.key:
-                self.places.setdefault(reading.key, []).append(position)
+            for key in dict.fromkeys(name.key for name in reading.names):
+                if key:
+                    self.places.setdefault(key, []).append(position)
         self.longest = min(6, max((key.count(" ") + 1 for key in self.places), default=1))
         self.shared = np.array([len(self.places.get(r.key, (0,))) for r in readings], np.float32)

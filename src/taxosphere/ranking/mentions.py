@@ -15,9 +15,9 @@ from taxosphere.ranking.words import Reading
 def name_mentions(lexicon: Lexicon, readings: Sequence[Reading], size: int) -> dict[str, Few]:
     """A ``sea bird`` mentions ``bird`` at its end; ``cost of living`` mentions ``cost`` as its head."""
     inside, end, head, same = (defaultdict[int, float](float) for _ in range(4))
-    for row, reading in enumerate(readings):
-        words = len(reading.name)
-        for start, stop, places in _runs(reading.name, lexicon):
+    for row, name in ((row, name) for row, reading in enumerate(readings) for name in reading.names):
+        words = len(name.words)
+        for start, stop, places in _runs(name.words, lexicon):
             share = (stop - start) / words
             for key in (row * size + place for place in places):
                 if share == 1:
@@ -26,8 +26,8 @@ def name_mentions(lexicon: Lexicon, readings: Sequence[Reading], size: int) -> d
                 inside[key] = max(inside[key], share)
                 if stop == words:
                     end[key] = max(end[key], share)
-                if stop == reading.head:
-                    head[key] = max(head[key], (stop - start) / reading.head)
+                if stop == name.head:
+                    head[key] = max(head[key], (stop - start) / name.head)
     return _few({"named inside": inside, "named at the end": end, "named as the head": head, "same name": same})
 
 

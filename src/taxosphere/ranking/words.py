@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass
+from itertools import chain
+from typing import NamedTuple
 
 from taxosphere.taxonomy import Concept
 
@@ -113,23 +115,42 @@ def first_phrase(body: str) -> tuple[str, ...]:
     return tuple(phrase)
 
 
+class Name(NamedTuple):
+    """The words of a name, and how many there are up to and including its head: before the first preposition."""
+
+    words: tuple[str, ...]
+    head: int
+
+    @property
+    def key(self) -> str:
+        return " ".join(self.words)
+
+
 @dataclass(frozen=True, slots=True)
 class Reading:
     """The words of one concept."""
 
-    name: tuple[str, ...]
-    head: int
-    """Words of the name up to and including its head: before the first preposition."""
+    names: tuple[Name, ...]
+    """Its name, then its synonyms."""
     body: tuple[str, ...]
     phrase: tuple[str, ...]
 
     @property
+    def name(self) -> tuple[str, ...]:
+        return self.names[0].words
+
+    @property
+    def called(self) -> tuple[str, ...]:
+        """The words of everything it is called."""
+        return tuple(chain.from_iterable(name.words for name in self.names))
+
+    @property
     def key(self) -> str:
-        return " ".join(self.name)
+        return self.names[0].key
 
     @property
     def head_word(self) -> str:
-        return self.name[self.head - 1] if self.name else ""
+        return self.name[self.names[0].head - 1] if self.name else ""
 
     @property
     def first_word(self) -> str:
@@ -148,7 +169,11 @@ class Reading:
 
 def read(concept: Concept) -> Reading:
     name, description = concept.name.lower(), concept.description.lower()
-    words = stems(in_speaking_order(name))
-    head = next((i for i, word in enumerate(words) if i and word in _PREPOSITIONS), len(words))
+    names = [read_name(name), *(read_name(synonym.lower()) for synonym in concept.synonyms)]
     body = definition(name, description)
-    return Reading(words, head, stems(body)[:_LONGEST_BODY], first_phrase(body))
+    return Reading(tuple(dict.fromkeys(names)), stems(body)[:_LONGEST_BODY], first_phrase(body))
+
+
+def read_name(name: str) -> Name:
+    words = stems(in_speaking_order(name))
+    return Name(words, next((i for i, word in enumerate(words) if i and word in _PREPOSITIONS), len(words)))
