@@ -164,6 +164,29 @@ def test_a_new_concept_speaks_the_language_of_the_file(tmp_path: Path) -> None:
     assert {line.split("#")[-1] for line in said if "Label" in line} == {'prefLabel> "duck"@en', 'altLabel> "drake"@en'}
 
 
+def test_a_change_of_vocabulary_translates_nothing(tmp_path: Path) -> None:
+    text = """@prefix skos: <http://www.w3.org/2004/02/skos/core#> .
+    <http://x.y/a> a skos:Concept ; skos:prefLabel "animal"@en, "Tier"@de ; skos:definition "lives"@en, "lebt"@de .
+    <http://x.y/b> a skos:Concept ; skos:prefLabel "Hund"@de, "dog"@en ; skos:broader <http://x.y/a> ."""
+    taxonomy = read(tmp_path / "x.ttl", text)
+    for name in ("y.owl", "y.skos.ttl", "y.owl.nt"):
+        taxonomy.write(tmp_path / name)
+        taxonomy = Taxonomy.read(tmp_path / name)
+        assert taxonomy.names == ("animal", "dog")
+        assert taxonomy.descriptions == ("lives", "")
+        assert taxonomy.meta["rdf"]["language"] == "en"
+
+
+def test_a_name_in_the_usual_language_goes_before_one_by_a_better_word(tmp_path: Path) -> None:
+    text = """@prefix skos: <http://www.w3.org/2004/02/skos/core#> .
+    @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+    <http://x.y/a> a rdfs:Class ; skos:prefLabel "Tier"@de ; rdfs:label "animal"@en .
+    <http://x.y/b> rdfs:subClassOf <http://x.y/a> ; rdfs:label "dog"@en, "hound" ; skos:prefLabel "Hund"@de .
+    <http://x.y/c> rdfs:subClassOf <http://x.y/a> ; rdfs:label "cat" ; skos:prefLabel "Katze"@de .
+    <http://x.y/d> rdfs:subClassOf <http://x.y/a> ; rdfs:label "cow"@en ; skos:prefLabel "cattle"@en ."""
+    assert read(tmp_path / "x.ttl", text).names == ("animal", "dog", "cat", "cattle")
+
+
 def test_xml_refuses_what_it_cannot_hold(tmp_path: Path) -> None:
     taxonomy = Taxonomy.from_concepts([Concept("a", "bell \x07")], [])
     with pytest.raises(InputError, match="control character"):

@@ -169,12 +169,10 @@ class _ConceptReader:
         self.draft.concept(id, text, definition[1].value if definition else "", synonyms, images, extras)
 
     def _choose(self, statements: list[Statement], predicates: Sequence[str]) -> Statement | None:
-        """The best statement: by predicate, then the usual language, then no language, then the first."""
-        for predicate in predicates:
-            found = [s for s in statements if s[0] == predicate and rt.is_literal(s[1]) and s[1].value.strip()]
-            if found:
-                return min(found, key=lambda s: self._rank(s[1].language or ""))
-        return None
+        """The best statement: in the usual language, else in none; then by predicate, then the first. The language
+        comes first because a change of vocabulary moves a name to another predicate, but not its translations."""
+        found = [s for s in statements if s[0] in predicates and rt.is_literal(s[1]) and s[1].value.strip()]
+        return min(found, key=lambda s: (self._rank(s[1].language or ""), predicates.index(s[0])), default=None)
 
     def _rank(self, language: str) -> int:
         return 0 if language == self.language else 1 if not language else 2
