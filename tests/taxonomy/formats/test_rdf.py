@@ -20,7 +20,7 @@ ex:scheme a skos:ConceptScheme ; dct:title "Zoo"@en ; skos:hasTopConcept ex:anim
 ex:animal a skos:Concept ; skos:inScheme ex:scheme ;
   skos:prefLabel "Tier"@de, "animal"@en, "animal"@la ; skos:altLabel "beast"@en, "Getier"@de ;
   skos:definition "a living thing"@en ; skos:narrower ex:bird ; skos:notation "A1" ; ex:weight 4.5 .
-ex:bird a skos:Concept ; skos:prefLabel "Vogel"@de, "bird"@en ; skos:broader ex:animal ;
+ex:bird a skos:Concept ; skos:prefLabel "bird"@en ; skos:broader ex:animal ;
   skos:exactMatch <http://x.y/b> ; skos:scopeNote [ dct:creator "someone" ] .
 ex:fish a skos:Concept ; skos:prefLabel "Fisch"@de ; skos:hiddenLabel "fsh" ; skos:broader ex:animal .
 """
@@ -57,7 +57,7 @@ def test_a_thesaurus(tmp_path: Path) -> None:
     assert animal.name == "animal"
     assert animal.description == "a living thing"
     assert animal.synonyms == ("beast", "Getier")
-    assert taxonomy.names == ("animal", "bird", "Fisch")  # English where there is any
+    assert taxonomy.names == ("animal", "bird", "Fisch")  # English where it names as many as German
     assert set(taxonomy.edges()) == {
         ("http://example.org/zoo/animal", "http://example.org/zoo/bird"),
         ("http://example.org/zoo/animal", "http://example.org/zoo/fish"),
@@ -185,6 +185,48 @@ def test_a_name_in_the_usual_language_goes_before_one_by_a_better_word(tmp_path:
     <http://x.y/c> rdfs:subClassOf <http://x.y/a> ; rdfs:label "cat" ; skos:prefLabel "Katze"@de .
     <http://x.y/d> rdfs:subClassOf <http://x.y/a> ; rdfs:label "cow"@en ; skos:prefLabel "cattle"@en ."""
     assert read(tmp_path / "x.ttl", text).names == ("animal", "dog", "cat", "cattle")
+
+
+def labelled(*languages: str) -> str:
+    """A thesaurus with a concept per argument: `de en` has a name in either language, first the German one."""
+    labels = [", ".join(f'"{tag}{i}"@{tag}' for tag in tags.split()) for i, tags in enumerate(languages)]
+    words = "@prefix skos: <http://www.w3.org/2004/02/skos/core#> .\n"
+    return words + "\n".join(f"<http://x.y/{i}> a skos:Concept ; skos:prefLabel {t} ." for i, t in enumerate(labels))
+
+
+def test_a_stray_translation_does_not_decide_the_language(tmp_path: Path) -> None:
+    taxonomy = read(tmp_path / "x.ttl", labelled("de", "de", "de", "de en"))
+    assert taxonomy.names == ("de0", "de1", "de2", "de3")
+    taxonomy.add([Concept("http://x.y/new", "Pferd")], [("http://x.y/0", "http://x.y/new")]).write(tmp_path / "y.ttl")
+    assert '"Pferd"@de' in (tmp_path / "y.ttl").read_text(encoding="utf-8")
+    assert Taxonomy.read(tmp_path / "y.ttl").names == ("de0", "de1", "de2", "de3", "Pferd")
+
+
+@pytest.mark.parametrize(
+    ("languages", "usual"),
+    [
+        (["de en"] * 9 + ["de"], "en"),
+        (["de en"] * 8 + ["de"] * 2, "de"),
+        (["de en-GB"] * 9 + ["de en-US"], "en-gb"),
+        (["fr de", "de fr"], "fr"),
+        (["de fr", "fr de"], "de"),
+        (["de en", "de", "en"], "en"),
+    ],
+)
+def test_english_where_it_names_nearly_as_many(tmp_path: Path, languages: list[str], usual: str) -> None:
+    assert read(tmp_path / "x.ttl", labelled(*languages)).meta["rdf"]["language"].lower() == usual
+
+
+def test_a_concept_with_many_names_counts_once_and_blank_ones_do_not(tmp_path: Path) -> None:
+    same = '; <http://www.w3.org/2000/01/rdf-schema#label> "x"@en, "y"@en, "z"@en .'
+    text = labelled("de", "de", "de en").removesuffix(".") + same
+    assert read(tmp_path / "x.ttl", text).names == ("de0", "de1", "de2")
+    blank = read(tmp_path / "y.ttl", labelled("de", "de").replace("@de", '@de, " "@en'))
+    assert blank.meta["rdf"]["language"] == "de"
+
+
+def test_english_goes_before_other_foreign_languages(tmp_path: Path) -> None:
+    assert read(tmp_path / "x.ttl", labelled("de", "de", "fr en")).names == ("de0", "de1", "en2")
 
 
 def test_xml_refuses_what_it_cannot_hold(tmp_path: Path) -> None:
