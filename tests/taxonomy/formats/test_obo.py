@@ -206,3 +206,46 @@ def test_a_value_that_ends_in_a_backslash_does_not_swallow_the_next_line(tmp_pat
     concepts = [Concept("a", "a", extras=(("xref", "\\"), ("xref", "X:1")))]
     Taxonomy.from_concepts(concepts, []).write(tmp_path / "t.obo")
     assert sorted(Taxonomy.read(tmp_path / "t.obo").concept(0).extras) == sorted(concepts[0].extras)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'Pair {x="1"}',
+        '{x="1"}',
+        'Pair {x="1", y="2"}',
+        'Pair {x="1"} {y="2"}',
+        'Pair {x="{1}"}',
+        'Pair {x="1"} ',
+        'Pair \\{x="1"}',
+        'Pair \\\\{x="1"}',
+        'Pair {x="1"\\}',
+        'Pair {x="1"\\\\}',
+        'Pair {x="1\\"}',
+        'Pair \\{x="1"\\}\\',
+        'Pair {x="1',
+    ],
+)
+@pytest.mark.parametrize("qualifiers", [(), (("name", '{source="me"}'),)])
+def test_what_looks_like_qualifiers_stays_in_the_text(
+    tmp_path: Path, text: str, qualifiers: tuple[tuple[str, str], ...]
+) -> None:
+    concept = Concept(text, text, text, (text,), extras=(*qualifiers, ("comment", text)))
+    child = Concept("child", "child " + text)
+    Taxonomy.from_concepts([concept, child], [(text, "child")]).write(tmp_path / "x.obo")
+    again = Taxonomy.read(tmp_path / "x.obo")
+    assert list(again.concepts()) == [concept, child]
+    assert list(again.edges()) == [(text, "child")]
+
+
+@pytest.mark.parametrize(
+    ("value", "name", "kept"),
+    [
+        ('a {x="1"}', "a", '{x="1"}'),
+        ('a\\\\ {x="1", y="2"} ! told', "a\\", '{x="1", y="2"}'),
+        ('a\\{b {x="\\"", y="2"}', "a{b", '{x="\\"", y="2"}'),
+    ],
+)
+def test_qualifiers_of_a_name_are_no_part_of_it(tmp_path: Path, value: str, name: str, kept: str) -> None:
+    concept = read(tmp_path, f"[Term]\nid: A:1\nname: {value}\n").concept(0)
+    assert (concept.name, concept.extras) == (name, (("name", kept),))
