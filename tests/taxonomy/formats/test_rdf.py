@@ -9,6 +9,7 @@ import pytest
 
 from taxosphere import Concept, Taxonomy
 from taxosphere.errors import InputError, MissingExtra
+from taxosphere.taxonomy import formats
 from taxosphere.taxonomy.formats import rdf_terms
 
 pyoxigraph = pytest.importorskip("pyoxigraph")
@@ -227,6 +228,26 @@ def test_a_concept_with_many_names_counts_once_and_blank_ones_do_not(tmp_path: P
 
 def test_english_goes_before_other_foreign_languages(tmp_path: Path) -> None:
     assert read(tmp_path / "x.ttl", labelled("de", "de", "fr en")).names == ("de0", "de1", "en2")
+
+
+@pytest.mark.parametrize("name", ["x.csv", "x.tsv", "x.obo", "x.json", "x.jsonl"])
+def test_a_language_another_format_cannot_hold_is_told(tmp_path: Path, name: str) -> None:
+    taxonomy = read(tmp_path / "in.ttl", labelled("de", "de en"))
+    assert formats.losses(taxonomy, tmp_path / name) == [
+        "the language 'de' of names, definitions and synonyms left out"
+    ]
+    taxonomy.write(tmp_path / name)
+    assert formats.losses(Taxonomy.read(tmp_path / name), tmp_path / "out.csv") == []
+    plain = read(tmp_path / "plain.ttl", labelled("de").replace("@de", ""))
+    assert formats.losses(plain, tmp_path / name) == []
+
+
+@pytest.mark.parametrize("name", ["x.ttl", "x.owl", "x.jsonld", "x.skos.nt", "native"])
+def test_a_language_that_is_kept_is_no_loss(tmp_path: Path, name: str) -> None:
+    taxonomy = read(tmp_path / "in.ttl", labelled("de", "de en"))
+    assert formats.losses(taxonomy, tmp_path / name) == []
+    taxonomy.write(tmp_path / name)
+    assert Taxonomy.read(tmp_path / name).meta["rdf"]["language"] == "de"
 
 
 def test_xml_refuses_what_it_cannot_hold(tmp_path: Path) -> None:
