@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 
 from taxosphere import Concept, Taxonomy
+from taxosphere.errors import InputError
+from taxosphere.placing.concept_list import read_concepts
 from taxosphere.taxonomy import formats
+from taxosphere.taxonomy.formats import obo
 
 SOURCE = r"""format-version: 1.2
 data-version: releases/2026-01-01
@@ -206,3 +209,89 @@ def test_a_value_that_ends_in_a_backslash_does_not_swallow_the_next_line(tmp_pat
     concepts = [Concept("a", "a", extras=(("xref", "\\"), ("xref", "X:1")))]
     Taxonomy.from_concepts(concepts, []).write(tmp_path / "t.obo")
     assert sorted(Taxonomy.read(tmp_path / "t.obo").concept(0).extras) == sorted(concepts[0].extras)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'Pair {x="1"}',
+        '{x="1"}',
+        'Pair {x="1", y="2"}',
+        'Pair {x="1"} {y="2"}',
+        'Pair {x="{1}"}',
+        'Pair {x="1"} ',
+        'Pair \\{x="1"}',
+        'Pair \\\\{x="1"}',
+        'Pair {x="1"\\}',
+        'Pair {x="1"\\\\}',
+        'Pair {x="1\\"}',
+        'Pair \\{x="1"\\}\\',
+        'Pair {x="1',
+    ],
+)
+@pytest.mark.parametrize("qualifiers", [(), (("name", '{source="me"}'),)])
+def test_what_looks_like_qualifiers_stays_in_the_text(
+    tmp_path: Path, text: str, qualifiers: tuple[tuple[str, str], ...]
+) -> None:
+    concept = Concept(text, text, text, (text,), extras=(*qualifiers, ("comment", text)))
+    child = Concept("child", "child " + text)
+    Taxonomy.from_concepts([concept, child], [(text, "child")]).write(tmp_path / "x.obo")
+    again = Taxonomy.read(tmp_path / "x.obo")
+    assert list(again.concepts()) == [concept, child]
+    assert list(again.edges()) == [(text, "child")]
+
+
+@pytest.mark.parametrize(
+    ("value", "name", "kept"),
+    [
+        ('a {x="1"}', "a", '{x="1"}'),
+        ('a\\\\ {x="1", y="2"} ! told', "a\\", '{x="1", y="2"}'),
+        ('a\\{b {x="\\"", y="2"}', "a{b", '{x="\\"", y="2"}'),
+    ],
+)
+def test_qualifiers_of_a_name_are_no_part_of_it(tmp_path: Path, value: str, name: str, kept: str) -> None:
+    concept = read(tmp_path, f"[Term]\nid: A:1\nname: {value}\n").concept(0)
+    assert (concept.name, concept.extras) == (name, (("name", kept),))
+
+
+FORMER = r"""[Term]
+id: T:0001
+name: fish
+alt_id: T:0002
+alt_id: T:0003 {source="me"} ! merged
+alt_id: old\ fish
+
+[Term]
+id: T:0004
+name: dodo
+is_obsolete: true
+alt_id: T:0005
+
+[Typedef]
+id: part_of ! a relation
+name: part of
+"""
+
+
+@pytest.mark.parametrize("id", ["T:0002", "T:0003", "T:0004", "T:0005", "old fish", "part_of"])
+@pytest.mark.parametrize("detour", ["x.obo", "native"])
+def test_a_new_concept_cannot_take_an_id_the_file_still_answers_to(tmp_path: Path, id: str, detour: str) -> None:
+    read(tmp_path, FORMER).write(tmp_path / detour)
+    taxonomy = Taxonomy.read(tmp_path / detour)
+    (tmp_path / "new.tsv").write_text(f"id\tname\n{id}\tcarp\n", encoding="utf-8")
+    with pytest.raises(InputError, match=f"'{id}' is taken"):
+        read_concepts(tmp_path / "new.tsv", taxonomy)
+
+
+def test_an_id_that_is_made_up_is_no_former_one(tmp_path: Path) -> None:
+    (tmp_path / "new.txt").write_text("carp\n", encoding="utf-8")
+    (free,) = read_concepts(tmp_path / "new.txt", read(tmp_path, "[Term]\nid: T:0001\nname: fish\n"))
+    taken = read(tmp_path, f"[Term]\nid: T:0001\nname: fish\nalt_id: {free.id}\n")
+    (found,) = read_concepts(tmp_path / "new.txt", taken)
+    assert found.id not in ("T:0001", free.id)
+
+
+def test_former_ids_in_an_ontology_are_taken_too(tmp_path: Path) -> None:
+    pytest.importorskip("pyoxigraph")
+    read(tmp_path, FORMER).write(tmp_path / "x.owl")
+    assert {"T:0002", "T:0003", "old fish"} <= obo.kept_ids(Taxonomy.read(tmp_path / "x.owl"))

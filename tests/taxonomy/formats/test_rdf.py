@@ -9,6 +9,7 @@ import pytest
 
 from taxosphere import Concept, Taxonomy
 from taxosphere.errors import InputError, MissingExtra
+from taxosphere.taxonomy import formats
 from taxosphere.taxonomy.formats import rdf_terms
 
 pyoxigraph = pytest.importorskip("pyoxigraph")
@@ -20,7 +21,7 @@ ex:scheme a skos:ConceptScheme ; dct:title "Zoo"@en ; skos:hasTopConcept ex:anim
 ex:animal a skos:Concept ; skos:inScheme ex:scheme ;
   skos:prefLabel "Tier"@de, "animal"@en, "animal"@la ; skos:altLabel "beast"@en, "Getier"@de ;
   skos:definition "a living thing"@en ; skos:narrower ex:bird ; skos:notation "A1" ; ex:weight 4.5 .
-ex:bird a skos:Concept ; skos:prefLabel "Vogel"@de, "bird"@en ; skos:broader ex:animal ;
+ex:bird a skos:Concept ; skos:prefLabel "bird"@en ; skos:broader ex:animal ;
   skos:exactMatch <http://x.y/b> ; skos:scopeNote [ dct:creator "someone" ] .
 ex:fish a skos:Concept ; skos:prefLabel "Fisch"@de ; skos:hiddenLabel "fsh" ; skos:broader ex:animal .
 """
@@ -57,7 +58,7 @@ def test_a_thesaurus(tmp_path: Path) -> None:
     assert animal.name == "animal"
     assert animal.description == "a living thing"
     assert animal.synonyms == ("beast", "Getier")
-    assert taxonomy.names == ("animal", "bird", "Fisch")  # English where there is any
+    assert taxonomy.names == ("animal", "bird", "Fisch")  # English where it names as many as German
     assert set(taxonomy.edges()) == {
         ("http://example.org/zoo/animal", "http://example.org/zoo/bird"),
         ("http://example.org/zoo/animal", "http://example.org/zoo/fish"),
@@ -162,6 +163,91 @@ def test_a_new_concept_speaks_the_language_of_the_file(tmp_path: Path) -> None:
     taxonomy.add([new], [("http://example.org/zoo/bird", new.id)]).write(tmp_path / "y.ttl")
     said = {line for line in statements(tmp_path / "y.ttl") if line.startswith("<http://example.org/zoo/duck>")}
     assert {line.split("#")[-1] for line in said if "Label" in line} == {'prefLabel> "duck"@en', 'altLabel> "drake"@en'}
+
+
+def test_a_change_of_vocabulary_translates_nothing(tmp_path: Path) -> None:
+    text = """@prefix skos: <http://www.w3.org/2004/02/skos/core#> .
+    <http://x.y/a> a skos:Concept ; skos:prefLabel "animal"@en, "Tier"@de ; skos:definition "lives"@en, "lebt"@de .
+    <http://x.y/b> a skos:Concept ; skos:prefLabel "Hund"@de, "dog"@en ; skos:broader <http://x.y/a> ."""
+    taxonomy = read(tmp_path / "x.ttl", text)
+    for name in ("y.owl", "y.skos.ttl", "y.owl.nt"):
+        taxonomy.write(tmp_path / name)
+        taxonomy = Taxonomy.read(tmp_path / name)
+        assert taxonomy.names == ("animal", "dog")
+        assert taxonomy.descriptions == ("lives", "")
+        assert taxonomy.meta["rdf"]["language"] == "en"
+
+
+def test_a_name_in_the_usual_language_goes_before_one_by_a_better_word(tmp_path: Path) -> None:
+    text = """@prefix skos: <http://www.w3.org/2004/02/skos/core#> .
+    @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+    <http://x.y/a> a rdfs:Class ; skos:prefLabel "Tier"@de ; rdfs:label "animal"@en .
+    <http://x.y/b> rdfs:subClassOf <http://x.y/a> ; rdfs:label "dog"@en, "hound" ; skos:prefLabel "Hund"@de .
+    <http://x.y/c> rdfs:subClassOf <http://x.y/a> ; rdfs:label "cat" ; skos:prefLabel "Katze"@de .
+    <http://x.y/d> rdfs:subClassOf <http://x.y/a> ; rdfs:label "cow"@en ; skos:prefLabel "cattle"@en ."""
+    assert read(tmp_path / "x.ttl", text).names == ("animal", "dog", "cat", "cattle")
+
+
+def labelled(*languages: str) -> str:
+    """A thesaurus with a concept per argument: `de en` has a name in either language, first the German one."""
+    labels = [", ".join(f'"{tag}{i}"@{tag}' for tag in tags.split()) for i, tags in enumerate(languages)]
+    words = "@prefix skos: <http://www.w3.org/2004/02/skos/core#> .\n"
+    return words + "\n".join(f"<http://x.y/{i}> a skos:Concept ; skos:prefLabel {t} ." for i, t in enumerate(labels))
+
+
+def test_a_stray_translation_does_not_decide_the_language(tmp_path: Path) -> None:
+    taxonomy = read(tmp_path / "x.ttl", labelled("de", "de", "de", "de en"))
+    assert taxonomy.names == ("de0", "de1", "de2", "de3")
+    taxonomy.add([Concept("http://x.y/new", "Pferd")], [("http://x.y/0", "http://x.y/new")]).write(tmp_path / "y.ttl")
+    assert '"Pferd"@de' in (tmp_path / "y.ttl").read_text(encoding="utf-8")
+    assert Taxonomy.read(tmp_path / "y.ttl").names == ("de0", "de1", "de2", "de3", "Pferd")
+
+
+@pytest.mark.parametrize(
+    ("languages", "usual"),
+    [
+        (["de en"] * 9 + ["de"], "en"),
+        (["de en"] * 8 + ["de"] * 2, "de"),
+        (["de en-GB"] * 9 + ["de en-US"], "en-gb"),
+        (["fr de", "de fr"], "fr"),
+        (["de fr", "fr de"], "de"),
+        (["de en", "de", "en"], "en"),
+    ],
+)
+def test_english_where_it_names_nearly_as_many(tmp_path: Path, languages: list[str], usual: str) -> None:
+    assert read(tmp_path / "x.ttl", labelled(*languages)).meta["rdf"]["language"].lower() == usual
+
+
+def test_a_concept_with_many_names_counts_once_and_blank_ones_do_not(tmp_path: Path) -> None:
+    same = '; <http://www.w3.org/2000/01/rdf-schema#label> "x"@en, "y"@en, "z"@en .'
+    text = labelled("de", "de", "de en").removesuffix(".") + same
+    assert read(tmp_path / "x.ttl", text).names == ("de0", "de1", "de2")
+    blank = read(tmp_path / "y.ttl", labelled("de", "de").replace("@de", '@de, " "@en'))
+    assert blank.meta["rdf"]["language"] == "de"
+
+
+def test_english_goes_before_other_foreign_languages(tmp_path: Path) -> None:
+    assert read(tmp_path / "x.ttl", labelled("de", "de", "fr en")).names == ("de0", "de1", "en2")
+
+
+@pytest.mark.parametrize("name", ["x.csv", "x.tsv", "x.obo", "x.json", "x.jsonl"])
+def test_a_language_another_format_cannot_hold_is_told(tmp_path: Path, name: str) -> None:
+    taxonomy = read(tmp_path / "in.ttl", labelled("de", "de en"))
+    assert formats.losses(taxonomy, tmp_path / name) == [
+        "the language 'de' of names, definitions and synonyms left out"
+    ]
+    taxonomy.write(tmp_path / name)
+    assert formats.losses(Taxonomy.read(tmp_path / name), tmp_path / "out.csv") == []
+    plain = read(tmp_path / "plain.ttl", labelled("de").replace("@de", ""))
+    assert formats.losses(plain, tmp_path / name) == []
+
+
+@pytest.mark.parametrize("name", ["x.ttl", "x.owl", "x.jsonld", "x.skos.nt", "native"])
+def test_a_language_that_is_kept_is_no_loss(tmp_path: Path, name: str) -> None:
+    taxonomy = read(tmp_path / "in.ttl", labelled("de", "de en"))
+    assert formats.losses(taxonomy, tmp_path / name) == []
+    taxonomy.write(tmp_path / name)
+    assert Taxonomy.read(tmp_path / name).meta["rdf"]["language"] == "de"
 
 
 def test_xml_refuses_what_it_cannot_hold(tmp_path: Path) -> None:

@@ -108,6 +108,8 @@ def losses(taxonomy: Taxonomy, path: str | PathLike[str]) -> list[str]:
             lost.append(f"{text} left out")
         if source.get("frames"):
             lost.append(f"{len(source['frames']):,} obsolete or other stanzas of the OBO source left out")
+        if source.get("language"):
+            lost.append(f"the language '{source['language']}' of names, definitions and synonyms left out")
     return lost
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 
 from taxosphere.errors import InputError
@@ -42,6 +43,7 @@ SYNONYM_TAGS = ("synonym", "exact_synonym", "narrow_synonym", "broad_synonym", "
 IMAGE = "image"
 _TEXT_PROPERTY = re.compile(r'((?:[^\s\\]|\\.)+) ("(?:[^"\\]|\\.)*") xsd:string')
 _VERBATIM = "obo clause "  # marks the key of a clause that is kept and written letter by letter
+_FORMER_ID = ("alt_id", _VERBATIM + "alt_id")
 
 
 def read(path: Path) -> Draft:
@@ -65,11 +67,14 @@ def read(path: Path) -> Draft:
     return draft
 
 
-@lru_cache(maxsize=1)  # every new concept asks, and thousands of terms may be obsolete
+@lru_cache(maxsize=1)  # every new concept asks, and there may be a million terms
 def kept_ids(taxonomy: Taxonomy) -> frozenset[str]:
-    """Ids of what a file holds beside its concepts, obsolete terms above all: it is written back, so they are taken."""
+    """Ids a file holds beside those of its concepts, so that they are taken: of obsolete terms, which are written back,
+    and former ids, by which other files still call a term."""
     frames = taxonomy.meta.get("obo", {}).get("frames", ())
-    return frozenset(line.removeprefix("id: ") for frame in frames for line in frame if line.startswith("id: "))
+    lines = (line.partition(": ") for frame in frames for line in frame if line.startswith(("id: ", "alt_id: ")))
+    former = (value for extras in taxonomy.extras for key, value in extras if key in _FORMER_ID)
+    return frozenset(obo_text.split_text(value)[0] for value in chain((value for _, _, value in lines), former))
 
 
 class _TermReader:

@@ -15,7 +15,10 @@ _STANZA = re.compile(r"\[([^\]]+)\]\s*(?:!.*)?")
 _CLAUSE = re.compile(r"([^\s:!\"{}\[\]]+)[ \t]*:[ \t]*(.*)", re.DOTALL)
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
 _COMMENT = re.compile(r"[ \t]!")
-_QUALIFIERS = re.compile(r'[ \t]*(\{\s*[^\s="{}]+\s*=\s*"(?:[^"\\]|\\.)*"[^{}]*\})[ \t]*$')
+# Escapes are stepped over in pairs, so that neither brace can be one that belongs to the text.
+_QUALIFIERS = re.compile(
+    r'((?:[^\\]|\\.)*?)(\{\s*[^\s="{}]+\s*=\s*"(?:[^"\\]|\\.)*"(?:[^{}\\]|\\.)*\})[ \t]*', re.DOTALL
+)
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 SPACE = "\\W"
 _LETTERS = {"n": "\n", "t": "\t", "r": "\r", "W": " "}
@@ -89,14 +92,19 @@ def split_text(value: str) -> tuple[str, str]:
     comment = _COMMENT.search(value)
     if comment:
         value = value[: comment.start()].rstrip(BLANKS)
-    qualifiers = _QUALIFIERS.search(value)
+    qualifiers = _qualifiers(value)
     if qualifiers:
-        return unescape(value[: qualifiers.start()].rstrip(BLANKS)), qualifiers[1]
+        return unescape(qualifiers[1].rstrip(BLANKS)), qualifiers[2]
     return unescape(value), ""
 
 
 def has_qualifiers(value: str) -> bool:
-    return _QUALIFIERS.search(value) is not None
+    return _qualifiers(value) is not None
+
+
+def _qualifiers(value: str) -> re.Match[str] | None:
+    """Looks closer only where a brace ends the value; few do, and every name and id is asked about."""
+    return _QUALIFIERS.fullmatch(value) if value.rstrip(BLANKS).endswith("}") else None
 
 
 def split_quoted(value: str) -> tuple[str, str] | None:

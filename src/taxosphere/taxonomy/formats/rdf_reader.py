@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from taxosphere.taxonomy.formats.rdf_syntax import parse
 
 Statement = tuple[str, Any]
 HIERARCHY = (rt.BROADER, rt.NARROWER, rt.SUBCLASS)
+ENOUGH_ENGLISH = 0.9  # English is the usual language if it names at least this part of what the most frequent one does
 
 
 @dataclass(slots=True)
@@ -113,15 +114,16 @@ class _ConceptReader:
         self.obsolete = 0
 
     def _usual_language(self) -> str:
-        """English where there is any, else the language most names are in; empty for names without one."""
-        languages = Counter(
-            value.language or ""
-            for iri in self.graph.concepts
-            for predicate, value in self.graph.about.get(iri, ())
-            if predicate in rt.NAMES and rt.is_literal(value)
-        )
-        english = [language for language in languages if language.lower().partition("-")[0] == "en"]
-        return max(english or languages, key=lambda language: languages[language], default="")
+        """English where it names nearly as many concepts as any other, since more was learnt from English texts; else
+        the language that names most, the first of equals. Empty for names without one. A stray translation must not
+        decide what language a whole thesaurus is in."""
+        languages: Counter[str] = Counter()
+        for iri in self.graph.concepts:
+            names = _texts(self.graph.about.get(iri, ()), rt.NAMES)
+            languages.update(list(dict.fromkeys(value.language or "" for _, value in names)))
+        most = max(languages, key=lambda language: languages[language], default="")
+        english = max(filter(_is_english, languages), key=lambda language: languages[language], default=most)
+        return english if languages[english] >= ENOUGH_ENGLISH * languages[most] else most
 
     def read_all(self) -> None:
         ends = {end for edge in self.graph.edges for end in edge}
@@ -169,15 +171,13 @@ class _ConceptReader:
         self.draft.concept(id, text, definition[1].value if definition else "", synonyms, images, extras)
 
     def _choose(self, statements: list[Statement], predicates: Sequence[str]) -> Statement | None:
-        """The best statement: by predicate, then the usual language, then no language, then the first."""
-        for predicate in predicates:
-            found = [s for s in statements if s[0] == predicate and rt.is_literal(s[1]) and s[1].value.strip()]
-            if found:
-                return min(found, key=lambda s: self._rank(s[1].language or ""))
-        return None
+        """The best statement: in the usual language, none or English; then by predicate, then the first. The language
+        comes first because a change of vocabulary moves a name to another predicate, but not its translations."""
+        found = _texts(statements, predicates)
+        return min(found, key=lambda s: (self._rank(s[1].language or ""), predicates.index(s[0])), default=None)
 
     def _rank(self, language: str) -> int:
-        return 0 if language == self.language else 1 if not language else 2
+        return 0 if language == self.language else 1 if not language else 2 if _is_english(language) else 3
 
     def _goes_without_saying(
         self, statement: Statement, chosen: tuple[Statement | None, Statement | None], statements: list[Statement]
@@ -197,3 +197,12 @@ class _ConceptReader:
             return False
         family = rt.NAMES if predicate == words.name else self.definitions
         return not any(s is not statement and s[0] in family and s[1].value == value.value for s in statements)
+
+
+def _texts(statements: Iterable[Statement], predicates: Sequence[str]) -> list[Statement]:
+    """What is said in words, not blank, under one of the predicates."""
+    return [s for s in statements if s[0] in predicates and rt.is_literal(s[1]) and s[1].value.strip()]
+
+
+def _is_english(language: str) -> bool:
+    return language.lower().partition("-")[0] == "en"
