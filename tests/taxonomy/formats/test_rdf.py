@@ -275,3 +275,10 @@ def test_without_the_library_the_error_says_what_to_install(
     finally:
         rdf_terms.oxigraph.cache_clear()
     assert not (tmp_path / "y.ttl").exists()
+
+
+@pytest.mark.parametrize("value", ['""', '"abc"', '"<http://x.y/z>"', "<http://x.y/z>", '"a"@en', '"\\"a\\""', '"a" b'])
+def test_quotation_marks_of_a_foreign_value_stay(tmp_path: Path, value: str) -> None:
+    given = Concept("http://x.org/1", "a", extras=(("http://x.org/says", value),))
+    Taxonomy.from_concepts([given], []).write(tmp_path / "x.ttl")
+    assert Taxonomy.read(tmp_path / "x.ttl").concept(0) == given

@@ -156,7 +156,7 @@ def unspell(value: str) -> Any:
             terms = [quad.object for quad in ox.parse(line, format=ox.RdfFormat.N_TRIPLES)]
         except SyntaxError:
             terms = []
-        if len(terms) == 1 and str(terms[0]) == value:
+        if len(terms) == 1 and str(terms[0]) == value and (not is_plain(terms[0]) or spell(terms[0]) == value):
             return terms[0]
     return ox.Literal(value)
 
