@@ -97,7 +97,8 @@ def held_back(suggestions: Sequence[Suggestions], seed: Taxonomy, names: NameInd
         elif twin is not None:
             found[i] = f"'{twin.name}' stands before it in the list"
         else:
-            first = dict.fromkeys(keys, query) | first
+            for key in keys:
+                first.setdefault(key, query)
     return found
 
 
