@@ -234,6 +234,21 @@ def test_a_killed_fit_leaves_no_model_and_resumes_to_the_same_one(model: Polaris
     assert np.array_equal(resumed.score(queries), model.score(queries))
 
 
+def test_heads_of_folds_that_are_trained_are_not_trained_again(model: Polaris, tmp_path: Path) -> None:
+    def stop(done: int, total: int, what: str) -> None:
+        if what.startswith("training the ranker"):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        Polaris(QUICK).fit(meadow(), encoder=GramEncoder(), checkpoints=tmp_path, progress=stop)
+    heads = {path: path.stat().st_mtime_ns for path in tmp_path.glob("fold-*.safetensors")}
+    assert len(heads) == QUICK.ranking.folds
+    resumed = Polaris(QUICK).fit(meadow(), encoder=GramEncoder(), checkpoints=tmp_path, resume=True)
+    assert {path: path.stat().st_mtime_ns for path in heads} == heads
+    queries = [Concept("a", "green fish"), Concept("b", "tall tree")]
+    assert np.array_equal(resumed.score(queries), model.score(queries))
+
+
 def test_questions_are_taken_in_every_shape_that_has_one_meaning(model: Polaris) -> None:
     assert model.suggest(("green bird", None)).as_dict() == model.suggest("green bird").as_dict()
     queries = [Concept("a", "green fish"), Concept("b", "tall tree")]

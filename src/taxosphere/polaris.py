@@ -205,9 +205,11 @@ class Polaris:
         report = progress or _silent
         fitted = self._state
         queries = as_concepts(concepts, self.taxonomy)
-        report(0, 3, "placing among the existing concepts")
-        alone = list(self.suggest_many(queries))
-        report(1, 3, "placing among the new concepts")
+        alone: list[Suggestions] = []
+        for found in self.suggest_many(queries):
+            report(len(alone), len(queries), "placing among the existing concepts")
+            alone.append(found)
+        report(0, 1, "placing among the new concepts")
         held = expansion.held_back(alone, self.taxonomy, fitted.names)
         free = [i for i in range(len(queries)) if i not in held]
         again = self._among_each_other([queries[i] for i in free], [alone[i] for i in free])
@@ -215,11 +217,11 @@ class Polaris:
         placements = expansion.decide(
             list(joined.values()), alone, accept=accept, ids=set(self.taxonomy.ids), held=held
         )
-        report(2, 3, "looking for insertions")
+        report(0, 1, "looking for insertions")
         least = _PROPOSE if insert is None else min(_PROPOSE, insert)
         placements = [self._with_insertions(placement, least) for placement in placements]
         grown = expansion.grow(self.taxonomy, placements, insert=insert)
-        report(3, 3, "done")
+        report(1, 1, "done")
         return grown
 
     def adopt(self, taxonomy: Taxonomy) -> Self:

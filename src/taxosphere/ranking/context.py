@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -45,6 +46,8 @@ class Context:
     views: Views
     points: Points
     evidence: int
+    read_before: Sequence[Reading] = ()
+    """The concepts' words, where they were read already."""
 
     @cached_property
     def closed(self) -> NDArray[np.int64]:
@@ -123,7 +126,7 @@ class Context:
 
     @cached_property
     def readings(self) -> list[Reading]:
-        return [read(concept) for concept in self.taxonomy.concepts()]
+        return list(self.read_before) or [read(concept) for concept in self.taxonomy.concepts()]
 
     @cached_property
     def lexicon(self) -> Lexicon:

@@ -18,7 +18,7 @@ from taxosphere.ranking.guess import BY_HAND, Guess, Sample
 from taxosphere.ranking.shortlist import blocks, shortlist
 from taxosphere.ranking.spaces import Refit
 from taxosphere.ranking.views import Views
-from taxosphere.ranking.words import read
+from taxosphere.ranking.words import Reading, read
 from taxosphere.taxonomy import Concept, Taxonomy
 from taxosphere.taxonomy.split import Split, hide
 
@@ -71,15 +71,17 @@ class Fold:
     """Leaves hidden together, and what was learned without them."""
 
     part: Split
+    readings: Sequence[Reading]
     views: Views
-    """Of the hidden leaves that are asked."""
+    """Both of the hidden leaves that are asked."""
     network: SphereNetwork
     context: Context
 
     def asking(self, which: NDArray[np.int64]) -> tuple[Queries, list[NDArray[np.int64]]]:
         """Some of the hidden leaves as queries, and their true parents."""
-        concepts = [self.part.queries[i] for i in which]
-        return queries_of(self.network, concepts, self.views.take(which)), [self.part.gold[i] for i in which]
+        views = self.views.take(which)
+        asked = Queries([self.readings[i] for i in which], views, points(self.network, views.full))
+        return asked, [self.part.gold[i] for i in which]
 
 
 def examples(
@@ -101,6 +103,8 @@ def examples(
     rng = np.random.default_rng([random_state, 4])
     for number, fold in enumerate(hidden):
         first = guess.fit([part for other, parts in enumerate(samples) for part in parts if other != number])
+        if progress is not None:
+            progress(number, len(hidden), f"asking where the leaves of fold {number + 1} of {len(hidden)} belong")
         everyone = np.arange(len(fold.part.queries))
         before = sum(map(len, tables))
         for block in blocks(len(everyone), len(fold.part.seed)):
@@ -139,8 +143,10 @@ def asked_again(
         kept = np.delete(np.arange(size), lost)
         if len(kept) in (0, size):
             continue
-        points = Points(*(part[kept] for part in astuple(fold.context.points)))
-        reduced = Context(fold.part.seed.keep(kept), fold.context.views.take(kept), points, len(kept))
+        whole = fold.context
+        points = Points(*(part[kept] for part in astuple(whole.points)))
+        readings = [whole.readings[i] for i in kept]
+        reduced = Context(whole.taxonomy.keep(kept), whole.views.take(kept), points, len(kept), readings)
         missing = np.array([np.isin(gold[i], lost).mean() for i in some])
         clear = np.flatnonzero((missing == 0) | (missing == 1))
         for block in blocks(len(clear), len(kept)):
@@ -158,6 +164,7 @@ def folds(
     leaves = rng.permutation(np.flatnonzero(seed.hideable))
     leaves = leaves[: settings.examples]  # a leaf that is not asked stays: new concepts, too, meet a seed that is whole
     count = min(settings.folds, len(leaves))
+    readings = [read(concept) for concept in seed.concepts()]
     for number in range(count):
         if progress is not None:
             progress(number, count, f"hiding fold {number + 1} of {count} for the ranker")
@@ -169,8 +176,8 @@ def folds(
         views, network = refit(part.seed, kept, 1000 + number + random_state)
         own = views.take(kept)
         rows = np.array([seed.position(query.id) for query in part.queries])
-        context = Context(part.seed, own, points(network, own.full), len(part.seed))
-        yield Fold(part, views.take(rows), network, context)
+        context = Context(part.seed, own, points(network, own.full), len(part.seed), [readings[row] for row in kept])
+        yield Fold(part, [readings[row] for row in rows], views.take(rows), network, context)
 
 
 def sampled(fold: Fold, families: Sequence[str], random_state: int) -> list[Sample]:

@@ -33,12 +33,14 @@ class Bag:
     """A one where the concept uses the word."""
 
     @classmethod
-    def build(cls, bags: Sequence[Iterable[str]]) -> Bag:
+    def build(cls, bags: Iterable[Iterable[str]]) -> Bag:
+        """Bags are taken one by one: those of all letter grams together would be the largest thing in memory."""
         columns: dict[str, int] = {}
         rows = Rows.of_ones([columns.setdefault(word, len(columns)) for word in dict.fromkeys(bag)] for bag in bags)
         frequency = np.bincount(rows.columns, minlength=max(1, len(columns)))
-        weights = np.log((1 + len(bags)) / (1 + frequency)) + 1e-3  # never quite zero
-        return cls(columns, weights.astype(np.float32), float(np.log(1 + len(bags)) + 1e-3), rows)
+        count = len(rows.counts)
+        weights = np.log((1 + count) / (1 + frequency)) + 1e-3  # never quite zero
+        return cls(columns, weights.astype(np.float32), float(np.log(1 + count) + 1e-3), rows)
 
     @property
     def width(self) -> int:
@@ -132,7 +134,7 @@ class Lexicon:
     """Everything lexical about a seed that does not depend on a query."""
 
     def __init__(self, readings: Sequence[Reading], children: Matrix) -> None:
-        self.bags = {name: Bag.build([take(r) for r in readings]) for name, take in BAGS.items()}
+        self.bags = {name: Bag.build(map(take, readings)) for name, take in BAGS.items()}
         known = {name: Association.build(self.bags[name], children) for name in (*SINGLE, *SEVERAL)}
         self.below = Stack.of(
             {f"{name} below, share": known[name].shares for name in known}

@@ -80,6 +80,8 @@ class Ranker:
         the head the ranker will stand on."""
         settings = config.ranking
         found = examples(seed, refit, config, random_state=random_state, progress=progress)
+        if progress is not None and found is not None:
+            progress(0, 1, f"training the ranker on {len(found):,} lists")
         note = "ranker learned from {:,} hidden leaves" + (", starting from the prior" if known else "")
         otherwise = COSINE if "encoder" in settings.families else BY_HAND
         return cls.learn(found, settings, known, gamma=gamma, note=note, random_state=random_state, otherwise=otherwise)

@@ -74,7 +74,7 @@ def fit(
         resume=resume,
         progress=progress,
     )
-    still = frozen(views, config, head.epochs)
+    still = frozen(views, config, head.epochs, checkpoints)
     if learner is None:
         return Space(encoder, views, head, still)
     better = fit_tuned(
@@ -94,12 +94,19 @@ def fit(
     return Space(own, encode_views(own, list(seed.concepts())), better, refit)
 
 
-def frozen(views: Views, config: PolarisConfig, epochs: int) -> Refit:
+def frozen(views: Views, config: PolarisConfig, epochs: int, checkpoints: Checkpoints = NO_CHECKPOINTS) -> Refit:
     """The encoder has learned nothing from the seed: its views stay."""
 
     def refit(part: Taxonomy, kept: Longs, random_state: int) -> tuple[Views, SphereNetwork]:
-        vectors = torch.from_numpy(views.full[kept])
-        return views, train_head(vectors, part, config, random_state=random_state, epochs=epochs).network
+        head = train_head(
+            torch.from_numpy(views.full[kept]),
+            part,
+            config,
+            random_state=random_state,
+            epochs=epochs,
+            checkpoint=checkpoint_in(checkpoints.folder, f"fold-{random_state}", checkpoints.resume),
+        )
+        return views, head.network
 
     return refit
 

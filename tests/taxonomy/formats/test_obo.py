@@ -79,7 +79,7 @@ def test_what_is_understood(tmp_path: Path) -> None:
     assert list(taxonomy.edges()) == [("Z:1", "Z:2")]
     assert ("comment", "first line\nsecond line") in taxonomy.extras[0]
     assert [note.text for note in taxonomy.reading] == [
-        "1 obsolete term outside the hierarchy left out (kept for OBO files)"
+        "1 obsolete term outside the hierarchy set aside (kept for OBO files)"
     ]
 
 

@@ -102,7 +102,7 @@ class _TermReader:
         self.obsolete = outside
         if outside:
             told = counted(len(outside), "obsolete term")
-            self.draft.left_out(f"{told} outside the hierarchy left out (kept for OBO files)")
+            self.draft.left_out(f"{told} outside the hierarchy set aside (kept for OBO files)")
         if self.nameless:
             self.draft.left_out(f"{counted(self.nameless, 'term')} without a name, called by id")
         self._set_foreign_parents_apart()

@@ -142,7 +142,7 @@ class _ConceptReader:
 
     def say_what_is_missing(self) -> None:
         told = (
-            (self.obsolete, "deprecated class", "outside the hierarchy left out (kept for RDF files)"),
+            (self.obsolete, "deprecated class", "outside the hierarchy set aside (kept for RDF files)"),
             (self.nameless, "concept", "without a label, called by the end of the address"),
             (len(self.graph.anonymous), "concept", "without an address left out (kept for RDF files)"),
         )
