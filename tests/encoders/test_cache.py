@@ -114,6 +114,13 @@ def writer(folder: Path, start: int, count: int) -> subprocess.Popen[bytes]:
     return subprocess.Popen([sys.executable, "-c", WRITER, str(folder), str(start), str(count)])
 
 
+def test_a_file_that_another_process_is_about_to_fill_loses_nothing(tmp_path: Path) -> None:
+    cache = VectorCache(tmp_path, "encoder", 4)
+    cache.path.touch()
+    cache.put(["a"], vectors(1))
+    assert set(cache.get(["a"])) == {"a"}
+
+
 def test_processes_may_write_at_the_same_time(tmp_path: Path) -> None:
     writers = [writer(tmp_path, 0, 40), writer(tmp_path, 100, 40)]
     assert [process.wait() for process in writers] == [0, 0]

@@ -88,8 +88,9 @@ class VectorCache:
         """The file and its table, where they are not there yet."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with closing(sqlite3.connect(self.path, timeout=_SECONDS_TO_WAIT)) as connection, connection:
-            connection.execute("PRAGMA journal_mode=WAL")
             connection.execute(_SCHEMA)
+            with suppress(sqlite3.OperationalError):  # another process may be at it in this moment
+                connection.execute("PRAGMA journal_mode=WAL")
 
     def get(self, texts: Sequence[str]) -> dict[str, FloatArray]:
         """The vectors already known, by text."""
@@ -111,21 +112,28 @@ class VectorCache:
 
     def put(self, texts: Sequence[str], vectors: FloatArray) -> None:
         rows = [(self._key(text), row.astype("<f4").tobytes()) for text, row in zip(texts, vectors, strict=True)]
-        try:
-            if not self.path.exists():
-                self._create()
-            with _kept.to(self.path) as connection, connection:
-                connection.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", rows)
-        except (sqlite3.Error, OSError):
-            with suppress(OSError):
-                self._set_aside_if_damaged()
+        with suppress(sqlite3.Error, OSError):
+            try:
+                self._insert(rows)
+            except (sqlite3.Error, OSError):
+                if self._mended():
+                    self._insert(rows)
 
-    def _set_aside_if_damaged(self) -> None:
+    def _insert(self, rows: Sequence[tuple[bytes, bytes]]) -> None:
+        if not self.path.exists():
+            self._create()
+        with _kept.to(self.path) as connection, connection:
+            connection.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", rows)
+
+    def _mended(self) -> bool:
+        """Is it worth another try? A file may be there before its table, when another process is about to make it; one
+        that is damaged is set aside."""
         try:
             self._create()
             with _kept.to(self.path) as connection:
                 connection.execute("SELECT key FROM vectors LIMIT 1").fetchone()
         except sqlite3.OperationalError:
-            return  # locked, read-only or full: the file itself is fine
+            return False  # locked, read-only or full: the file itself is fine
         except sqlite3.DatabaseError:
             self.path.rename(self.path.with_suffix(".damaged"))
+        return True
