@@ -256,6 +256,13 @@ def test_questions_are_taken_in_every_shape_that_has_one_meaning(model: Polaris)
     assert [found.query for found in model.suggest_many(query for query in queries)] == queries
 
 
+def test_expanding_tells_how_far_it_is_before_and_after_each_concept(model: Polaris) -> None:
+    told: list[tuple[int, int, str]] = []
+    model.expand(["green bird", "tall tree"], progress=lambda *step: told.append(step))
+    assert [step[:2] for step in told if step[2] == told[0][2]] == [(0, 2), (1, 2), (2, 2)]
+    assert told[-1] == (1, 1, "done")
+
+
 def test_what_a_new_concept_brings_is_in_the_grown_taxonomy(model: Polaris) -> None:
     new = Concept("C1", "green bird", extras=(("xref", "Y:2"),))
     grown = model.expand([new], accept=0.0).taxonomy

@@ -206,9 +206,11 @@ class Polaris:
         fitted = self._state
         queries = as_concepts(concepts, self.taxonomy)
         alone: list[Suggestions] = []
+        placing = "placing among the existing concepts"
+        report(0, len(queries), placing)  # the first block may take a while
         for found in self.suggest_many(queries):
-            report(len(alone), len(queries), "placing among the existing concepts")
             alone.append(found)
+            report(len(alone), len(queries), placing)
         report(0, 1, "placing among the new concepts")
         held = expansion.held_back(alone, self.taxonomy, fitted.names)
         free = [i for i in range(len(queries)) if i not in held]
