@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _GARBLED = re.compile("[\u00c2\u00c3][\u0080-\u00bf]|\u00e2\u20ac|\ufffd")
 _LONGEST_PATH = 12  # concepts of a cycle shown in one line
 # How OBO and OWL say that a concept is no longer to be used.
-_OBSOLETE = {"is_obsolete": ("true",), "http://www.w3.org/2002/07/owl#deprecated": ('"true"', '"1"')}
+_OBSOLETE = {"is_obsolete": ("true",), "http://www.w3.org/2002/07/owl#deprecated": ("true", '"true"', '"1"')}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +38,11 @@ def problems(t: Taxonomy) -> list[Problem]:
 
 def obsolete(t: Taxonomy) -> list[int]:
     """Concepts that their source says are no longer to be used."""
-    return [
-        i
-        for i, extras in enumerate(t.extras)
-        if any(key in _OBSOLETE and value.startswith(_OBSOLETE[key]) for key, value in extras)
-    ]
+    return [i for i, extras in enumerate(t.extras) if is_obsolete(extras)]
+
+
+def is_obsolete(extras: Iterable[tuple[str, str]]) -> bool:
+    return any(key in _OBSOLETE and value.lower().startswith(_OBSOLETE[key]) for key, value in extras)
 
 
 def repair(t: Taxonomy) -> tuple[Taxonomy, list[Problem]]:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from taxosphere import Taxonomy
+from taxosphere.taxonomy.checks import obsolete
 
 OWL = "http://www.w3.org/2002/07/owl#"
 XREF = "http://www.geneontology.org/formats/oboInOwl#hasDbXref"
@@ -29,7 +30,17 @@ def test_columns_and_cells_with_several_values(tmp_path: Path) -> None:
     extras = (("comment", "It moves."), ("Source", "book|web"), ("xref", "X:1"), ("xref", "X:2"))
     assert taxonomy.extras[0] == extras
     assert list(taxonomy.edges()) == [("a", "b")]
-    assert [note.text for note in taxonomy.reading] == ["1 obsolete class outside the hierarchy left out"]
+    assert [note.text for note in taxonomy.reading] == [
+        "1 obsolete concept outside the hierarchy set aside (kept for writing)"
+    ]
+    taxonomy.write(tmp_path / "x.obo")
+    assert 'name: dodo\ndef: "gone" []\nis_obsolete: true' in (tmp_path / "x.obo").read_text(encoding="utf-8")
+
+
+def test_an_obsolete_class_with_a_place_is_known_as_one(tmp_path: Path) -> None:
+    rows = [*ROWS[:3], ["c", "dodo", "", "gone", "TRUE", "a", "", ""]]
+    (tmp_path / "x.tsv").write_text("\n".join(map("\t".join, rows)), encoding="utf-8")
+    assert obsolete(Taxonomy.read(tmp_path / "x.tsv")) == [2]
 
 
 def test_edam_through_native_obo_and_skos(tmp_path: Path) -> None:

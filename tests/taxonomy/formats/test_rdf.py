@@ -74,7 +74,7 @@ def test_an_ontology(tmp_path: Path) -> None:
     assert taxonomy.synonyms[0] == ("beast", "creature")
     assert ("xref", "W:1") in taxonomy.extras[0]
     assert list(taxonomy.edges()) == [("Z:0001", "Z:0002")]
-    assert [note.text.split(" outside")[0] for note in taxonomy.reading] == ["1 deprecated class"]
+    assert [note.text.split(" outside")[0] for note in taxonomy.reading] == ["1 obsolete concept"]
 
 
 @pytest.mark.parametrize("detour", ["x.ttl", "native", "x.owl.rdf", "x.jsonld", "x.owl.nt"])

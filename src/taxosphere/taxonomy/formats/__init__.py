@@ -22,11 +22,12 @@ from taxosphere.taxonomy.formats import (
     mesh_xml,
     native,
     obo,
+    obsolete,
     rdf,
     semeval,
     wordnet,
 )
-from taxosphere.taxonomy.formats.draft import Draft, build
+from taxosphere.taxonomy.formats.draft import Draft, build, counted
 from taxosphere.taxonomy.formats.rdf_syntax import SYNTAX_OF_SUFFIX
 from taxosphere.taxonomy.formats.streams import bare_suffix, open_bytes, reading, writing
 from taxosphere.taxonomy.formats.tables import read_rows
@@ -76,7 +77,10 @@ def read(path: str | PathLike[str], *, columns: tuple[str, str] | None = None, s
     if columns is not None and tuple(columns) not in edges.ORDERS:
         raise InputError(f"--columns must be parent,child or child,parent, not {','.join(columns)}")
     with _without_garbage_collection():
-        return build(form.read(path, columns) if form.takes_columns else form.read(path), strict)
+        draft = form.read(path, columns) if form.takes_columns else form.read(path)
+        if form.name != "native":
+            obsolete.set_aside(draft)
+        return build(draft, strict)
 
 
 def write(taxonomy: Taxonomy, path: str | PathLike[str]) -> None:
@@ -87,7 +91,7 @@ def write(taxonomy: Taxonomy, path: str | PathLike[str]) -> None:
         form = _to_write(taxonomy, path)
         if form.write is None:
             raise InputError(f"the format '{form.name}' can be read but not written", path=path)
-        form.write(taxonomy, path)
+        form.write(taxonomy if form.name == "native" else obsolete.brought_back(taxonomy), path)
 
 
 def losses(taxonomy: Taxonomy, path: str | PathLike[str]) -> list[str]:
@@ -107,7 +111,7 @@ def losses(taxonomy: Taxonomy, path: str | PathLike[str]) -> list[str]:
         if source.get(part) and source[part] != [obo.FORMAT_VERSION]:
             lost.append(f"{text} left out")
         if source.get("frames"):
-            lost.append(f"{len(source['frames']):,} obsolete or other stanzas of the OBO source left out")
+            lost.append(f"{counted(len(source['frames']), 'stanza')} of the OBO source beside its terms left out")
         if source.get("language"):
             lost.append(f"the language '{source['language']}' of names, definitions and synonyms left out")
     return lost

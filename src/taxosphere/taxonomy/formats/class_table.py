@@ -1,7 +1,7 @@
 """Class tables as ontology portals export them (`Class ID`, `Preferred Label`, `Parents` …), comma or tab; read only.
 
 Several values share a cell, joined with `|`. The first definition describes the class, further ones are comments.
-Obsolete classes outside the hierarchy and the classes of OWL itself are left out.
+The classes of OWL itself are left out.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from taxosphere.taxonomy.formats import rdf_terms as rt
-from taxosphere.taxonomy.formats.draft import Draft, counted
+from taxosphere.taxonomy.formats.draft import Draft
 from taxosphere.taxonomy.formats.tables import records
 
 ID, NAME, SYNONYMS, DEFINITIONS, OBSOLETE, PARENTS = (
@@ -24,8 +24,6 @@ UNDERSTOOD = (ID, NAME, SYNONYMS, DEFINITIONS, OBSOLETE, PARENTS)
 # Columns that repeat, by the kind of statement, what the columns above say.
 REPEATED = frozenset((*rt.NAMES, *rt.DEFINITIONS, *rt.SYNONYMS))
 
-Row = tuple[int, dict[str, str]]
-
 
 def is_header(cells: list[str]) -> bool:
     return ID in cells and NAME in cells and PARENTS in cells
@@ -34,26 +32,22 @@ def is_header(cells: list[str]) -> bool:
 def read(path: Path) -> Draft:
     draft = Draft(path=path, format="class table")
     (_, header), lines = records(path)
-    rows: list[Row] = [(number, dict(zip(header, cells, strict=True))) for number, cells in lines]
-    named = {parent for _, row in rows for parent in _values(row.get(PARENTS, ""))}
-    obsolete = 0
-    for number, row in rows:
+    for number, cells in lines:
+        row = dict(zip(header, cells, strict=True))
         id = row[ID]
-        parents = [parent for parent in _values(row.get(PARENTS, "")) if not rt.is_vocabulary(parent)]
-        if row.get(OBSOLETE, "").strip().lower() == "true" and not parents and id not in named:
-            obsolete += 1
-        elif not rt.is_vocabulary(id):
-            _read_class(draft, row, number)
-            for parent in parents:
+        if rt.is_vocabulary(id):
+            continue
+        _read_class(draft, row, number)
+        for parent in _values(row.get(PARENTS, "")):
+            if not rt.is_vocabulary(parent):
                 draft.edge(parent, id, number)
-    if obsolete:
-        draft.left_out(f"{counted(obsolete, 'obsolete class')} outside the hierarchy left out")
     return draft
 
 
 def _read_class(draft: Draft, row: dict[str, str], number: int) -> None:
     definitions = _values(row.get(DEFINITIONS, ""))
     extras = [("comment", text) for text in definitions[1:]]
+    extras += [("is_obsolete", "true")] if row.get(OBSOLETE, "").strip().lower() == "true" else []
     for column, cell in row.items():
         if not cell or column in UNDERSTOOD or column in REPEATED:
             continue

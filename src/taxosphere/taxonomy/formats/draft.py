@@ -16,6 +16,7 @@ import numpy as np
 
 from taxosphere.errors import InputError
 from taxosphere.taxonomy.checks import Problem
+from taxosphere.taxonomy.concept import Concept
 from taxosphere.taxonomy.graph import Source, Taxonomy
 from taxosphere.taxonomy.structure import Ints
 
@@ -79,6 +80,16 @@ class Draft:
         self.synonyms[row] = _united(self.synonyms[row], synonyms)
         self.images[row] = _united(self.images[row], images)
         self.extras[row] = _united(self.extras[row], extras)
+
+    def take_out(self, rows: Iterable[int]) -> list[Concept]:
+        """Removes concepts and returns them."""
+        gone = dict.fromkeys(rows)
+        lists = [column or [()] * len(self.ids) for column in (self.synonyms, self.images, self.extras)]
+        columns = (self.ids, self.names, self.descriptions, *lists)
+        found = [Concept(*(column[row] for column in columns)) for row in gone]  # type: ignore[arg-type]
+        for name in ("ids", "names", "descriptions", "synonyms", "images", "extras", "lines"):
+            setattr(self, name, [value for row, value in enumerate(getattr(self, name)) if row not in gone])
+        return found
 
     def edge(self, parent: str, child: str, line: int = 0) -> None:
         self.parents.append(parent)
@@ -215,18 +226,15 @@ def _drop_repeated_ids(draft: Draft, finder: _Finder) -> dict[str, int]:
     positions = dict(zip(reversed(draft.ids), range(len(draft.ids) - 1, -1, -1), strict=True))
     if len(positions) == len(draft.ids):
         return positions
-    keep = np.ones(len(draft.ids), bool)
+    repeated = []
     for row, id in enumerate(draft.ids):
         first = positions[id]
         if first != row:
             line = draft.lines[first] if first < len(draft.lines) else 0
             before = f" (first in line {line})" if line else ""
             finder.concept("duplicate id", row, f"the id '{_short(id)}' is used twice{before}; ids must differ")
-            keep[row] = False
-    kept = np.flatnonzero(keep).tolist()
-    for column in ("ids", "names", "descriptions", "synonyms", "images", "extras", "lines"):
-        values = getattr(draft, column)
-        setattr(draft, column, [values[row] for row in kept] if values else [])
+            repeated.append(row)
+    draft.take_out(repeated)
     return {id: row for row, id in enumerate(draft.ids)}
 
 

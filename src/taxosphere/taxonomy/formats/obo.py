@@ -1,8 +1,7 @@
 """OBO: terms, names, definitions, synonyms and `is_a` understood; every other clause and stanza kept and written back.
 
 The text is split by `obo_text` and not by a grammar of the whole language, because a file must survive the trip even
-where it holds clauses no grammar knows. Obsolete terms outside the hierarchy are no candidates for anything; they are
-kept aside.
+where it holds clauses no grammar knows.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from pathlib import Path
 
 from taxosphere.errors import InputError
 from taxosphere.taxonomy.concept import Concept
-from taxosphere.taxonomy.formats import obo_text
+from taxosphere.taxonomy.formats import obo_text, obsolete
 from taxosphere.taxonomy.formats.draft import Draft, counted
 from taxosphere.taxonomy.formats.obo_text import Stanza
 from taxosphere.taxonomy.formats.streams import open_to_write
@@ -32,7 +31,7 @@ TAGS = {
     "relationship": re.compile(r"\S+ \S+( .*)?"),
     "intersection_of": re.compile(r"\S+( .*)?"),
     "equivalent_to": re.compile(r"\S+( .*)?"),
-    **dict.fromkeys(("is_obsolete", "is_anonymous", "builtin"), re.compile("true|false")),
+    **dict.fromkeys(("is_obsolete", "is_anonymous", "builtin"), re.compile(r"(?:true|false)(?: \{.*\})?(?: *! .*)?")),
     "created_by": _ANY,
     "creation_date": re.compile(r"\d{4}-\d\d-\d\d.*"),
     "property_value": re.compile(r'\S+ (?:\S+|"(?:[^"\\]|\\.)*"( \S+)?)(?: \{.*\})?(?: ! .*)?'),
@@ -59,11 +58,11 @@ def read(path: Path) -> Draft:
         else:
             frames.append(stanza.text())
     reader.settle()
-    if not draft.ids and not reader.obsolete:
+    if not draft.ids:
         raise InputError("holds no [Term]", path=path)
     if comments:
         draft.left_out(f"{counted(len(comments), 'comment line')} left out", comments[0])
-    draft.meta["obo"] = {"header": header, "frames": [*(term.text() for term in reader.obsolete), *frames]}
+    draft.meta["obo"] = {"header": header, "frames": frames}
     return draft
 
 
@@ -71,10 +70,13 @@ def read(path: Path) -> Draft:
 def kept_ids(taxonomy: Taxonomy) -> frozenset[str]:
     """Ids a file holds beside those of its concepts, so that they are taken: of obsolete terms, which are written back,
     and former ids, by which other files still call a term."""
+    aside = list(obsolete.concepts(taxonomy))
     frames = taxonomy.meta.get("obo", {}).get("frames", ())
     lines = (line.partition(": ") for frame in frames for line in frame if line.startswith(("id: ", "alt_id: ")))
-    former = (value for extras in taxonomy.extras for key, value in extras if key in _FORMER_ID)
-    return frozenset(obo_text.split_text(value)[0] for value in chain((value for _, _, value in lines), former))
+    every = chain(taxonomy.extras, (concept.extras for concept in aside))
+    former = (value for extras in every for key, value in extras if key in _FORMER_ID)
+    values = chain((value for _, _, value in lines), former)
+    return frozenset((*(concept.id for concept in aside), *(obo_text.split_text(value)[0] for value in values)))
 
 
 class _TermReader:
@@ -82,27 +84,11 @@ class _TermReader:
 
     def __init__(self, draft: Draft) -> None:
         self.draft = draft
-        self.obsolete: list[Stanza] = []
         self.nameless = 0
         self.outward: dict[tuple[str, str], str] = {}  # (parent, child) under different prefixes → the clause
 
-    def read(self, term: Stanza) -> None:
-        if term.first("is_a") is None and (term.first("is_obsolete") or "").startswith("true"):
-            self.obsolete.append(term)
-        else:
-            self._take(term)
-
     def settle(self) -> None:
         """Decides what only the whole file can tell."""
-        used = set(self.draft.parents)
-        outside = [term for term in self.obsolete if self._id(term) not in used]
-        for term in self.obsolete:
-            if self._id(term) in used:
-                self._take(term)
-        self.obsolete = outside
-        if outside:
-            told = counted(len(outside), "obsolete term")
-            self.draft.left_out(f"{told} outside the hierarchy set aside (kept for OBO files)")
         if self.nameless:
             self.draft.left_out(f"{counted(self.nameless, 'term')} without a name, called by id")
         self._set_foreign_parents_apart()
@@ -130,7 +116,7 @@ class _TermReader:
             raise InputError("this [Term] has no id; is the file cut off?", path=self.draft.path, line=term.line)
         return obo_text.split_text(value)[0]
 
-    def _take(self, term: Stanza) -> None:
+    def read(self, term: Stanza) -> None:
         id = self._id(term)
         name, description = None, None
         synonyms: dict[str, None] = {}

@@ -31,9 +31,6 @@ class Graph:
     prefixes: dict[str, str] = field(default_factory=dict)
     anonymous: set[str] = field(default_factory=set)
 
-    def keep(self, iri: str) -> None:
-        self.others += (f"<{iri}> <{predicate}> {value} ." for predicate, value in self.about.get(iri, ()))
-
 
 def read(path: Path) -> Draft:
     graph = _collect(path)
@@ -76,9 +73,9 @@ def _collect(path: Path) -> Graph:
             graph.about.setdefault(subject.value, []).append((predicate, value))
         else:
             graph.others.append(f"{subject} <{predicate}> {value} .")
-    for iri in graph.about:
+    for iri, said in graph.about.items():
         if iri not in graph.concepts:
-            graph.keep(iri)
+            graph.others += (f"<{iri}> <{predicate}> {value} ." for predicate, value in said)
     # Concepts in the order the file describes them, those it only mentions last.
     described = {iri: None for iri in graph.subjects if iri in graph.concepts}
     graph.concepts = described | graph.concepts
@@ -111,7 +108,6 @@ class _ConceptReader:
         self.defined_by_comments = rt.COMMENT in predicates and predicates.isdisjoint(rt.DEFINITIONS)
         self.definitions = (rt.COMMENT,) if self.defined_by_comments else rt.DEFINITIONS
         self.nameless = 0
-        self.obsolete = 0
 
     def _usual_language(self) -> str:
         """English where it names nearly as many concepts as any other, since more was learnt from English texts; else
@@ -126,14 +122,9 @@ class _ConceptReader:
         return english if languages[english] >= ENOUGH_ENGLISH * languages[most] else most
 
     def read_all(self) -> None:
-        ends = {end for edge in self.graph.edges for end in edge}
         ids = {}
         for iri in self.graph.concepts:
             statements = self.graph.about.get(iri, [])
-            if iri not in ends and any(p == rt.DEPRECATED and o.value == "true" for p, o in statements):
-                self.obsolete += 1
-                self.graph.keep(iri)
-                continue
             stated = next((str(o.value) for p, o in statements if p == rt.OBO_ID), None)
             ids[iri] = rt.id_of(iri, stated)
             self._read_concept(iri, ids[iri], statements)
@@ -142,7 +133,6 @@ class _ConceptReader:
 
     def say_what_is_missing(self) -> None:
         told = (
-            (self.obsolete, "deprecated class", "outside the hierarchy set aside (kept for RDF files)"),
             (self.nameless, "concept", "without a label, called by the end of the address"),
             (len(self.graph.anonymous), "concept", "without an address left out (kept for RDF files)"),
         )

@@ -77,6 +77,7 @@ VOCABULARIES = {
 
 _OBO_ID = re.compile(r"([A-Za-z][A-Za-z0-9]*):([0-9]+)")
 _OBO_PURL = re.compile(re.escape(OBO) + r"([A-Za-z][A-Za-z0-9]*)_([0-9]+)")
+_BOOLEANS = ("true", "false")
 _SCHEMES = ("http", "https", "urn", "ftp", "tag", "info", "file", "doi", "ark")
 
 
@@ -165,6 +166,8 @@ def pair_to_statement(key: str, value: str) -> tuple[str, Any]:
     """Predicate and object for one extra."""
     if key in TAGS:
         return TAGS[key], oxigraph().Literal(value)
+    if key == "is_obsolete" and value in _BOOLEANS:
+        return DEPRECATED, oxigraph().Literal(value, datatype=oxigraph().NamedNode(XSD + "boolean"))
     return (key, unspell(value)) if is_address(key) and key != EXTRA else extra_statement(key, value)
 
 
@@ -180,6 +183,13 @@ def statement_to_pair(predicate: str, term: Any) -> tuple[str, str]:
             pair = None
         if isinstance(pair, list) and len(pair) == 2 and all(isinstance(part, str) for part in pair):
             return pair[0], pair[1]
+    if (
+        predicate == DEPRECATED
+        and is_literal(term)
+        and term.datatype.value == XSD + "boolean"
+        and term.value in _BOOLEANS
+    ):
+        return "is_obsolete", str(term.value)
     if predicate in TAG_OF and is_plain(term):
         return TAG_OF[predicate], str(term.value)
     return predicate, spell(term)
