@@ -188,6 +188,34 @@ def test_a_name_in_the_usual_language_goes_before_one_by_a_better_word(tmp_path:
     assert read(tmp_path / "x.ttl", text).names == ("animal", "dog", "cat", "cattle")
 
 
+def test_a_definition_without_a_language_is_no_translation(tmp_path: Path) -> None:
+    text = """@prefix dct: <http://purl.org/dc/terms/> .
+    @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+    @prefix obo: <http://purl.obolibrary.org/obo/> .
+    <http://x.y/a> a rdfs:Class ; rdfs:label "a"@en ; dct:description "about"@en ; obo:IAO_0000115 "defines" .
+    <http://x.y/b> a rdfs:Class ; rdfs:label "b"@en ; dct:description "about"@en ; obo:IAO_0000115 "definiert"@de ."""
+    taxonomy = read(tmp_path / "x.ttl", text)
+    for name in ("y.skos.ttl", "y.owl", "y.jsonld"):
+        assert taxonomy.descriptions == ("defines", "about")
+        taxonomy.write(tmp_path / name)
+        taxonomy = Taxonomy.read(tmp_path / name)
+
+
+@pytest.mark.parametrize("language", ["@en", ""])
+@pytest.mark.parametrize("ways", [("y.owl", "y.skos.ttl", "z.owl.nt"), ("y.owl.jsonld", "native", "y.skos")])
+def test_of_two_texts_the_first_stays_the_first(tmp_path: Path, language: str, ways: tuple[str, ...]) -> None:
+    text = f"""@prefix skos: <http://www.w3.org/2004/02/skos/core#> .
+    <http://x.y/a> a skos:Concept ; skos:prefLabel "one"{language}, "another"{language}, <http://x.y/c> .
+    <http://x.y/b> a skos:Concept ; skos:prefLabel "b"{language} ; skos:broader <http://x.y/a> ;
+      skos:definition "what it is"{language}, "also"{language} ."""
+    taxonomy = read(tmp_path / "x.ttl", text)
+    for name in ways:
+        taxonomy.write(tmp_path / name)
+        taxonomy = Taxonomy.read(tmp_path / name)
+        assert taxonomy.names == ("one", "b")
+        assert taxonomy.descriptions == ("", "what it is")
+
+
 def labelled(*languages: str) -> str:
     """A thesaurus with a concept per argument: `de en` has a name in either language, first the German one."""
     labels = [", ".join(f'"{tag}{i}"@{tag}' for tag in tags.split()) for i, tags in enumerate(languages)]

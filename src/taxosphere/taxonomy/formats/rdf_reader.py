@@ -161,10 +161,15 @@ class _ConceptReader:
         self.draft.concept(id, text, definition[1].value if definition else "", synonyms, images, extras)
 
     def _choose(self, statements: list[Statement], predicates: Sequence[str]) -> Statement | None:
-        """The best statement: in the usual language, none or English; then by predicate, then the first. The language
-        comes first because a change of vocabulary moves a name to another predicate, but not its translations."""
-        found = _texts(statements, predicates)
-        return min(found, key=lambda s: (self._rank(s[1].language or ""), predicates.index(s[0])), default=None)
+        """The best statement: in the usual language or none, else in English; then by predicate, then the first. The
+        language comes first because a change of vocabulary moves a name to another predicate, but not its
+        translations. A text without a language is no translation, so there the better predicate wins."""
+
+        def order(statement: Statement) -> tuple[int, int, int]:
+            rank = self._rank(statement[1].language or "")
+            return max(rank, 1), predicates.index(statement[0]), rank
+
+        return min(_texts(statements, predicates), key=order, default=None)
 
     def _rank(self, language: str) -> int:
         return 0 if language == self.language else 1 if not language else 2 if _is_english(language) else 3

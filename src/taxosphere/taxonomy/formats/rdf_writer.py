@@ -58,9 +58,10 @@ class _Writer:
         if rt.is_obo_id(concept.id):
             yield rt.OBO_ID, self.ox.Literal(concept.id)
         if not _said(extras, rt.NAMES, concept.name):
-            yield self.words.name, self._text(concept.name)
+            yield self._best(self.words.name, rt.NAMES, extras), self._text(concept.name)
         if concept.description and not _said(extras, self.definitions, concept.description):
-            yield rt.COMMENT if self.defined_by_comments else self.words.definition, self._text(concept.description)
+            word = rt.COMMENT if self.defined_by_comments else self.words.definition
+            yield self._best(word, self.definitions, extras), self._text(concept.description)
         yield from self._synonyms(concept, extras)
         for parent in self.taxonomy.parent_csr.row(position).tolist():
             yield self.words.parent, self.nodes[parent]
@@ -70,6 +71,12 @@ class _Writer:
         for image in concept.images:
             yield rt.DEPICTION, self.ox.NamedNode(image) if rt.is_address(image) else self.ox.Literal(image)
         yield from (statement for statement in extras if statement[0] not in rt.SYNONYMS)
+
+    def _best(self, word: str, family: tuple[str, ...], extras: list[tuple[str, Any]]) -> str:
+        """The usual word, or a better one that another text has: a reader would take that text for the first."""
+        texts = [(predicate, value) for predicate, value in extras if predicate in family and rt.is_literal(value)]
+        rivals = [predicate for predicate, value in texts if value.language in (None, self.language)]
+        return min((word, *rivals), key=family.index)
 
     def _statement(self, concept: Concept, key: str, value: str) -> tuple[str, Any]:
         """Where nothing else defines a concept, a reader would take its comment for the definition."""
