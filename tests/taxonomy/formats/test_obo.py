@@ -247,11 +247,56 @@ def test_what_looks_like_qualifiers_stays_in_the_text(
         ('a {x="1"}', "a", '{x="1"}'),
         ('a\\\\ {x="1", y="2"} ! told', "a\\", '{x="1", y="2"}'),
         ('a\\{b {x="\\"", y="2"}', "a{b", '{x="\\"", y="2"}'),
+        ('a {x="1", y="{2}"}', "a", '{x="1", y="{2}"}'),
+        ('a {x="1", y="}"} ! told', "a", '{x="1", y="}"}'),
+        ('a {x="1"} {y="2"}', "a", '{x="1"} {y="2"}'),
+        ('a {x="1 ! 2"}', "a", '{x="1 ! 2"}'),
+        ('a\\  {x="1"}', "a ", '{x="1"}'),
     ],
 )
 def test_qualifiers_of_a_name_are_no_part_of_it(tmp_path: Path, value: str, name: str, kept: str) -> None:
     concept = read(tmp_path, f"[Term]\nid: A:1\nname: {value}\n").concept(0)
     assert (concept.name, concept.extras) == (name, (("name", kept),))
+
+
+@pytest.mark.parametrize("kept", ['{x="1", y="{2}"}', '{x="1", y="}"}', '{x="1"} {y="2"}', '{x="1 ! 2"}'])
+def test_braces_and_comments_in_the_qualifiers_of_a_parent(tmp_path: Path, kept: str) -> None:
+    taxonomy = read(tmp_path, f"[Term]\nid: A:1\nname: a\nis_a: A:2 {kept} ! b\n\n[Term]\nid: A:2\nname: b\n")
+    assert list(taxonomy.edges()) == [("A:2", "A:1")]
+    taxonomy.write(tmp_path / "out.obo")
+    assert f"\nis_a: A:2 {kept} ! b\n" in (tmp_path / "out.obo").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("key", ["name", "def", "is_a", "synonym", "exact_synonym"])
+@pytest.mark.parametrize(
+    "value",
+    [
+        "{",
+        "{x",
+        '{x="1"} more',
+        "{}",
+        "{ ! x",
+        "{a\nb}",
+        "[a\nb]",
+        "[] ! x",
+        '{x="1"}',
+        'B {x="1\n"}',
+        '"s"\n',
+        '"t" []',
+    ],
+)
+@pytest.mark.parametrize("description", ["told", ""])
+def test_an_extra_called_like_a_clause_is_kept(tmp_path: Path, key: str, value: str, description: str) -> None:
+    concepts = [Concept("A", "a", description, ("s",), extras=((key, value), (key, value))), Concept("B", "b")]
+    Taxonomy.from_concepts(concepts, [("B", "A")]).write(tmp_path / "x.obo")
+    again = Taxonomy.read(tmp_path / "x.obo")
+    assert list(again.concepts()) == concepts
+    assert list(again.edges()) == [("B", "A")]
+
+
+def test_the_source_of_an_empty_definition_stays(tmp_path: Path) -> None:
+    read(tmp_path, '[Term]\nid: A\nname: a\ndef: "" [X:1]\n').write(tmp_path / "out.obo")
+    assert 'def: "" [X:1]' in (tmp_path / "out.obo").read_text(encoding="utf-8")
 
 
 OBSOLETE = """[Term]

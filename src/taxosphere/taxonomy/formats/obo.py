@@ -42,6 +42,7 @@ SYNONYM_TAGS = ("synonym", "exact_synonym", "narrow_synonym", "broad_synonym", "
 IMAGE = "image"
 _TEXT_PROPERTY = re.compile(r'((?:[^\s\\]|\\.)+) ("(?:[^"\\]|\\.)*") xsd:string')
 _VERBATIM = "obo clause "  # marks the key of a clause that is kept and written letter by letter
+_NAME, _DEFINITION = ("name", ""), ("def", "")  # clauses a term has once, and their texts left open
 _FORMER_ID = ("alt_id", _VERBATIM + "alt_id")
 
 
@@ -195,53 +196,47 @@ def write(taxonomy: Taxonomy, path: Path) -> None:
 
 def _term(taxonomy: Taxonomy, position: int) -> Iterator[str]:
     concept = taxonomy.concept(position)
-    raw: dict[str, list[str]] = {}
-    for key, value in concept.extras:
-        raw.setdefault(key, []).append(value)
+    parents = {taxonomy.ids[parent]: taxonomy.names[parent] for parent in taxonomy.parent_csr.row(position).tolist()}
+    parts, others = _sorted(concept, parents)
     yield "[Term]"
     yield f"id: {obo_text.escape_id(concept.id)}"
-    yield " ".join((f"name: {obo_text.escape_text(concept.name)}", *(v for v in raw.get("name", ()) if v[:1] == "{")))
-    if concept.description:
-        rest = next((value for value in raw.get("def", ()) if value[:1] in ("[", "{")), "[]")
-        yield f"def: {obo_text.quote(concept.description)} {rest}"
-    yield from _synonyms(concept, raw)
-    parents = taxonomy.parent_csr.row(position).tolist()
-    yield from _parents(((taxonomy.ids[parent], taxonomy.names[parent]) for parent in parents), raw.get("is_a", ()))
-    for image in concept.images:
-        yield _property(IMAGE, image)
-    for key, value in concept.extras:
-        if not _is_part_of_another_clause(key, value):
-            yield _extra(key, value)
-
-
-def _is_part_of_another_clause(key: str, value: str) -> bool:
-    """Scopes, sources and qualifiers are written with the synonym, definition, name or parent they belong to."""
-    if key in SYNONYM_TAGS:
-        return obo_text.split_quoted(value) is not None
-    if key == "is_a":
-        return obo_text.has_qualifiers(value)
-    return (key == "name" and value[:1] == "{") or (key == "def" and value[:1] in ("[", "{"))
-
-
-def _synonyms(concept: Concept, raw: dict[str, list[str]]) -> Iterator[str]:
-    """A synonym with a scope, type or source as it was, any other as RELATED, the scope OBO assumes."""
-    spelled: dict[str, list[str]] = {}
-    for tag in SYNONYM_TAGS:
-        for value in raw.get(tag, ()):
-            found = obo_text.split_quoted(value)
-            if found and "\n" not in value and "\r" not in value:
-                spelled.setdefault(found[0], []).append(f"{tag}: {value}")
-    for text in dict.fromkeys(concept.synonyms):
-        yield from spelled.get(text, (f"synonym: {obo_text.quote(text)} RELATED []",))
-
-
-def _parents(parents: Iterable[Pair], qualified: Iterable[str]) -> Iterator[str]:
-    clauses = [value for value in qualified if obo_text.has_qualifiers(value) and "\n" not in value]
-    spelled = {obo_text.split_text(value)[0]: value for value in clauses}
-    for id, name in parents:
+    yield " ".join((f"name: {obo_text.escape_text(concept.name)}", *parts.get(_NAME, ())))
+    if concept.description or _DEFINITION in parts:
+        yield " ".join((f"def: {obo_text.quote(concept.description)}", *parts.get(_DEFINITION, ("[]",))))
+    for text in dict.fromkeys(concept.synonyms):  # RELATED is the scope OBO assumes
+        yield from parts.get(("synonym", text), (f"synonym: {obo_text.quote(text)} RELATED []",))
+    for id, name in parents.items():
         told = " ".join(name.split())
         comment = f" ! {told}" if told and told != id and not told.endswith("\\") else ""
-        yield f"is_a: {spelled.get(id, obo_text.escape_id(id))}{comment}"
+        yield f"is_a: {''.join(parts.get(('is_a', id), (obo_text.escape_id(id),)))}{comment}"
+    for image in concept.images:
+        yield _property(IMAGE, image)
+    for key, value in others:
+        yield _extra(key, value)
+
+
+def _sorted(concept: Concept, parents: Iterable[str]) -> tuple[dict[Pair, list[str]], list[Pair]]:
+    """Extras that belong to the clause of the name, the definition, a synonym or a parent, and all others."""
+    clauses = {_NAME, _DEFINITION, *(("synonym", text) for text in concept.synonyms), *(("is_a", id) for id in parents)}
+    parts: dict[Pair, list[str]] = {}
+    others = []
+    for key, value in concept.extras:
+        clause = _clause(key, value) if _ANY.fullmatch(value) else None
+        if clause not in clauses or (clause in parts and clause[0] != "synonym"):
+            others.append((key, value))
+        else:
+            parts.setdefault(clause, []).append(f"{key}: {value}" if clause[0] == "synonym" else value)
+    return parts, others
+
+
+def _clause(key: str, value: str) -> Pair | None:
+    """Where scopes, sources and qualifiers are written, if an extra is such a thing."""
+    if key in SYNONYM_TAGS and (found := obo_text.split_quoted(value)):
+        return "synonym", found[0]
+    if key in ("name", "is_a") and obo_text.has_qualifiers(value):
+        text = obo_text.split_text(value)[0]
+        return (key, text) if text or key == "name" else None
+    return _DEFINITION if key == "def" and value[:1] in ("[", "{") and value != "[]" else None
 
 
 def _extra(key: str, value: str) -> str:

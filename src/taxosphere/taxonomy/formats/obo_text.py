@@ -14,11 +14,11 @@ BLANKS = " \t"  # other white space, such as a no-break space, belongs to the te
 _STANZA = re.compile(r"\[([^\]]+)\]\s*(?:!.*)?")
 _CLAUSE = re.compile(r"([^\s:!\"{}\[\]]+)[ \t]*:[ \t]*(.*)", re.DOTALL)
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
-_COMMENT = re.compile(r"[ \t]!")
-# Escapes are stepped over in pairs, so that neither brace can be one that belongs to the text.
-_QUALIFIERS = re.compile(
-    r'((?:[^\\]|\\.)*?)(\{\s*[^\s="{}]+\s*=\s*"(?:[^"\\]|\\.)*"(?:[^{}\\]|\\.)*\})[ \t]*', re.DOTALL
-)
+_STRING = r'"(?:[^"\\]|\\.)*"'
+_LIST = rf'\{{\s*[^\s="{{}}]+\s*=\s*{_STRING}(?:[^{{}}"\\]|\\.|{_STRING})*\}}'
+_QUALIFIERS = rf"{_LIST}(?:[ \t]*{_LIST})*"
+# Text, qualifiers, comment. Escapes are stepped over in pairs, so that no brace can be one that belongs to the text.
+_PARTS = re.compile(rf"((?:[^\\]|\\.)*?)(?:[ \t]*+({_QUALIFIERS}))?[ \t]*+((?<=[ \t])!.*)?", re.DOTALL)
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 SPACE = "\\W"
 _LETTERS = {"n": "\n", "t": "\t", "r": "\r", "W": " "}
@@ -89,22 +89,19 @@ def unescape(text: str) -> str:
 
 def split_text(value: str) -> tuple[str, str]:
     """An unquoted value: its text, and the trailing qualifiers if any. A comment after ` !` is dropped."""
-    comment = _COMMENT.search(value)
-    if comment:
-        value = value[: comment.start()].rstrip(BLANKS)
-    qualifiers = _qualifiers(value)
-    if qualifiers:
-        return unescape(qualifiers[1].rstrip(BLANKS)), qualifiers[2]
-    return unescape(value), ""
+    parts = _parts(value)
+    return (unescape(parts[1]), parts[2] or "") if parts else (unescape(value), "")
 
 
 def has_qualifiers(value: str) -> bool:
-    return _qualifiers(value) is not None
+    """At the very end, with no comment behind them."""
+    parts = _parts(value)
+    return parts is not None and bool(parts[2]) and not parts[3]
 
 
-def _qualifiers(value: str) -> re.Match[str] | None:
-    """Looks closer only where a brace ends the value; few do, and every name and id is asked about."""
-    return _QUALIFIERS.fullmatch(value) if value.rstrip(BLANKS).endswith("}") else None
+def _parts(value: str) -> re.Match[str] | None:
+    """Looks closer only where it is needed; few values have more than text, and every name and id is asked about."""
+    return _PARTS.fullmatch(value) if "}" in value or "!" in value else None
 
 
 def split_quoted(value: str) -> tuple[str, str] | None:
