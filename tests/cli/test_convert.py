@@ -55,3 +55,21 @@ def test_an_unknown_target_format_is_refused(tmp_path: Path, capsys: Capture) ->
     assert main(["convert", str(path), str(tmp_path / "nowhere" / "out.tsv")]) == 2
     assert "folder does not exist" in capsys.readouterr().err
     assert [entry.name for entry in tmp_path.iterdir()] == ["a.tsv"]
+
+
+@pytest.mark.parametrize("target", ["-", "/dev/stdout", "taken"])
+def test_an_output_without_a_suffix_that_can_be_no_folder(
+    target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a.tsv").write_text("parent\tchild\nanimal\tbird\n", encoding="utf-8")
+    Path("taken").write_text("something else", encoding="utf-8")
+    assert main(["convert", "a.tsv", target]) == 2
+    hint = "without a suffix this means a folder, and it is none; a name like out.obo or out.ttl says what to write"
+    assert capsys.readouterr() == ("", f"error: {target}: {hint}\n")
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["a.tsv", "taken"]
+
+
+def test_standard_input_has_no_suffix(capsys: Capture) -> None:
+    assert main(["convert", "-", "out.obo"]) == 2
+    assert "error: -: standard input has no suffix to name its format" in capsys.readouterr().err

@@ -30,6 +30,7 @@ def convert(
 
     Example: taxosphere convert ontology.obo ontology.ttl
     """
+    formats.refuse(target)
     taxonomy = Taxonomy.read(source, columns=column_order(columns))
     show_notes(taxonomy.reading)
     if repair:

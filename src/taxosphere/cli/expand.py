@@ -48,7 +48,7 @@ def expand(
 
     targets = [out] if review is None else [out, review]
     _refuse(targets, model, new)
-    _refuse_taxonomy(out)
+    formats.refuse(out)
     if review is not None:
         atomic.refuse_file(review)
     fitted = Polaris.load(model)
@@ -82,23 +82,6 @@ def _refuse(targets: list[Path], model: Path, new: Path) -> None:
             raise InputError("is the list of new concepts; write to another file", target)
         if model.resolve() in (place, *place.parents):
             raise InputError("belongs to the model; write to another place", target)
-
-
-def _refuse_taxonomy(out: Path) -> None:
-    from taxosphere.taxonomy.formats import FORMATS, native
-    from taxosphere.taxonomy.formats.streams import bare_suffix
-
-    suffix = bare_suffix(out)
-    if out.is_dir() or not suffix:
-        atomic.refuse_folder(out)
-        other = sorted({entry.name for entry in out.iterdir()} - native.OUR_FILES) if out.is_dir() else []
-        if other:
-            raise InputError(f"the folder holds other files ({other[0]}); name a new folder", out)
-        return
-    writable = dict.fromkeys(each for form in FORMATS.values() if form.write is not None for each in form.suffixes)
-    if suffix not in writable:
-        raise InputError(f"the suffix '{suffix}' names no format to write ({', '.join(writable)}, or a folder)", out)
-    atomic.refuse_file(out)
 
 
 def _show_insertions(expansion: Expansion) -> None:

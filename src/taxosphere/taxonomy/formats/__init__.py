@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 
+from taxosphere import atomic
 from taxosphere.errors import InputError
 from taxosphere.taxonomy.formats import (
     class_table,
@@ -29,11 +30,11 @@ from taxosphere.taxonomy.formats import (
 )
 from taxosphere.taxonomy.formats.draft import Draft, build, counted
 from taxosphere.taxonomy.formats.rdf_syntax import SYNTAX_OF_SUFFIX
-from taxosphere.taxonomy.formats.streams import bare_suffix, open_bytes, reading, writing
+from taxosphere.taxonomy.formats.streams import STREAM, bare_suffix, open_bytes, reading, writing
 from taxosphere.taxonomy.formats.tables import read_rows
 from taxosphere.taxonomy.graph import Taxonomy
 
-__all__ = ["FORMATS", "Draft", "Format", "build", "losses", "read", "recognise", "write"]
+__all__ = ["FORMATS", "Draft", "Format", "build", "losses", "read", "recognise", "refuse", "write"]
 
 
 @dataclass(frozen=True)
@@ -88,10 +89,24 @@ def write(taxonomy: Taxonomy, path: str | PathLike[str]) -> None:
     back into one."""
     path = Path(path)
     with writing(path):
+        refuse(path)
         form = _to_write(taxonomy, path)
-        if form.write is None:
-            raise InputError(f"the format '{form.name}' can be read but not written", path=path)
+        assert form.write is not None  # or it would have been refused
         form.write(taxonomy if form.name == "native" else obsolete.brought_back(taxonomy), path)
+
+
+def refuse(path: str | PathLike[str]) -> None:
+    """What would stop `write` later, said before any work is done."""
+    path = Path(path)
+    if path.is_dir() or not bare_suffix(path):
+        native.refuse(path)
+        return
+    suffix = bare_suffix(path)
+    writable = dict.fromkeys(each for form in FORMATS.values() if form.write is not None for each in form.suffixes)
+    if suffix not in writable:
+        message = f"the suffix '{suffix}' names no format to write ({', '.join(writable)}, or a folder)"
+        raise InputError(message, path=path)
+    atomic.refuse_file(path)
 
 
 def losses(taxonomy: Taxonomy, path: str | PathLike[str]) -> list[str]:
@@ -119,6 +134,8 @@ def losses(taxonomy: Taxonomy, path: str | PathLike[str]) -> list[str]:
 
 def recognise(path: Path) -> Format:
     """The format of an existing file or folder: by suffix, and by content where two share one."""
+    if path == STREAM:
+        raise InputError("standard input has no suffix to name its format; save it as a file that has one", path=path)
     with reading(path):
         exists, folder, regular = path.exists(), path.is_dir(), path.is_file()
     if not exists:
@@ -126,7 +143,7 @@ def recognise(path: Path) -> Format:
     if folder:
         return _folder(path)
     if not regular:
-        raise InputError("is neither a file nor a folder", path=path)
+        raise InputError("is neither a file nor a folder; save its content as a file", path=path)
     suffix = bare_suffix(path)
     if suffix == ".json" and _is_json_ld(path):
         return FORMATS["rdf"]

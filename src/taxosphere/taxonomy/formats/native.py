@@ -20,7 +20,7 @@ from taxosphere import atomic
 from taxosphere.errors import InputError
 from taxosphere.taxonomy.formats import escapes
 from taxosphere.taxonomy.formats.draft import Draft, counted
-from taxosphere.taxonomy.formats.streams import line_blocks, open_to_write, read_text
+from taxosphere.taxonomy.formats.streams import STREAM, line_blocks, open_to_write, read_text
 from taxosphere.taxonomy.formats.tables import refuse_twice
 from taxosphere.taxonomy.graph import Taxonomy
 
@@ -47,7 +47,7 @@ def read(path: Path) -> Draft:
 
 
 def write(taxonomy: Taxonomy, path: Path) -> None:
-    _refuse_foreign_folder(path)
+    refuse(path)
     escaped = _needs_escapes(taxonomy)
     cell = escapes.escape if escaped else str
     with atomic.folder(path) as folder:
@@ -273,12 +273,14 @@ def _write_meta(taxonomy: Taxonomy, path: Path, escaped: bool) -> None:
             json.dump(meta, handle, ensure_ascii=False, indent=1, sort_keys=True)
 
 
-def _refuse_foreign_folder(path: Path) -> None:
-    """A folder is replaced as a whole, so it must hold nothing but a taxonomy."""
-    if not path.exists():
-        return
+def refuse(path: Path) -> None:
+    """What would stop `write`. A folder is replaced as a whole, so it must hold nothing but a taxonomy."""
+    if path == STREAM or (path.exists() and not path.is_dir()):
+        hint = "a name like out.obo or out.ttl says what to write"
+        raise InputError(f"without a suffix this means a folder, and it is none; {hint}", path=path)
+    atomic.refuse_folder(path)
     if not path.is_dir():
-        raise InputError("exists and is a file; name another folder", path=path)
+        return
     other = sorted(entry.name for entry in path.iterdir() if entry.name not in OUR_FILES)
     if other:
         raise InputError(f"the folder holds other files ({other[0]}); name a new folder", path=path)

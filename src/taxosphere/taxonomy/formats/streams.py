@@ -16,6 +16,7 @@ from taxosphere.errors import InputError
 
 GZIP_MAGIC = b"\x1f\x8b"
 UTF8_BOM = b"\xef\xbb\xbf"
+STREAM = Path("-")  # what other programs take for standard input or output
 BLOCK = 1 << 18  # characters read at a time
 OLD_LINE_ENDS = "its lines end in CR alone, as on old Macintosh computers; save it with LF or CRLF line ends"
 WIDE_BOMS = (b"\xff\xfe", b"\xfe\xff")
