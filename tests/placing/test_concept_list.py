@@ -105,6 +105,21 @@ def test_a_concept_keeps_what_else_it_brings(animals: Taxonomy) -> None:
     assert with_ids([(0, given)], animals) == [replace(given, id="owl")]
 
 
+@pytest.mark.parametrize("title", ["title", "Label", "term", "Preferred Label"])
+def test_a_lone_title_that_may_be_a_concept_is_told(tmp_path: Path, animals: Taxonomy, title: str) -> None:
+    told: list[str] = []
+    path = _write(tmp_path, "n.csv", f"{title}\nauthor\n")
+    assert [c.name for c in read_concepts(path, animals, told.append)] == ["author"]
+    assert told == [
+        f"{path}:1: '{title}' is read as the title of the column; if it is a concept, write a line 'name' above it"
+    ]
+    told.clear()
+    for text in (f"name\n{title}\nauthor\n", f"{title},description\nauthor,writes\n"):
+        assert read_concepts(_write(tmp_path, "n.csv", text), animals, told.append)[-1].name == "author"
+    assert read_concepts(_write(tmp_path, "n.csv", f"name\n{title}\n"), animals, told.append)[0].name == title
+    assert not told
+
+
 def test_a_first_concept_is_not_taken_for_a_header(tmp_path: Path, animals: Taxonomy) -> None:
     found = read_concepts(_write(tmp_path, "n.tsv", "label\tpaper that says what a jar holds\nowl\n"), animals)
     assert [concept.name for concept in found] == ["label", "owl"]

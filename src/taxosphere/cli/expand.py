@@ -52,7 +52,7 @@ def expand(
     if review is not None:
         atomic.refuse_file(review)
     fitted = Polaris.load(model)
-    concepts = usable(fitted, read_concepts(new, fitted.taxonomy), skip=skip_broken)
+    concepts = usable(fitted, read_concepts(new, fitted.taxonomy, output.warn), skip=skip_broken)
     with steps() as report:
         expansion = fitted.expand(concepts, accept=accept, insert=insert, progress=report)
     for line in formats.losses(expansion.taxonomy, out):

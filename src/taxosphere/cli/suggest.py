@@ -39,7 +39,7 @@ def suggest(
     if image and fitted.sight is None:
         raise InputError("this model was fitted on a taxonomy without pictures, so it cannot look at any", model)
     if file is not None:
-        concepts = read_concepts(file, fitted.taxonomy)
+        concepts = read_concepts(file, fitted.taxonomy, output.warn)
     else:
         asked = Concept("", name.strip(), description.strip(), images=tuple(image))
         concepts = with_ids([(0, asked)], fitted.taxonomy)

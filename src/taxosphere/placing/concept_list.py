@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import chain
 from os import PathLike
@@ -27,8 +27,11 @@ _Cell = str | list[str]
 _Rows = Iterator[tuple[int, dict[str, _Cell]]]
 
 
-def read_concepts(path: str | PathLike[str], taxonomy: Taxonomy) -> list[Concept]:
-    """New concepts from a file; one without an id gets one in the style of the taxonomy's."""
+def read_concepts(
+    path: str | PathLike[str], taxonomy: Taxonomy, warn: Callable[[str], object] = lambda _line: None
+) -> list[Concept]:
+    """New concepts from a file; one without an id gets one in the style of the taxonomy's. ``warn`` is told what may
+    have been meant otherwise."""
     source = Path(path)
     suffix = bare_suffix(source)
     if suffix in (".jsonl", ".ndjson"):
@@ -36,7 +39,7 @@ def read_concepts(path: str | PathLike[str], taxonomy: Taxonomy) -> list[Concept
     elif suffix == ".txt":
         rows = ((number, dict[str, _Cell](name=line)) for number, line in numbered_lines(source) if line.strip())
     elif suffix in (".tsv", ".csv"):
-        rows = _table_rows(source)
+        rows = _table_rows(source, warn)
     else:
         raise InputError("a list of concepts is a .tsv, .csv, .jsonl or .txt file", source)
     found = with_ids(_concepts(source, rows), taxonomy, source)
@@ -130,7 +133,7 @@ def _place(entry: str, source: Path) -> str:
     return str(there) if there.exists() or glob.has_magic(entry) else entry
 
 
-def _table_rows(source: Path) -> _Rows:
+def _table_rows(source: Path, warn: Callable[[str], object]) -> _Rows:
     rows = read_rows(source)
     first = next(rows, None)
     if first is None:
@@ -143,6 +146,9 @@ def _table_rows(source: Path) -> _Rows:
         unknown = [column for column in header if column not in (*COLUMNS, *lists)]
         if unknown:
             raise InputError(f"unknown column '{unknown[0]}'; known are {', '.join(COLUMNS)}", source, first[0])
+        if len(header) == 1 and plain != {"name"}:  # a lone word that is no name of ours may well be a concept
+            told = f"'{first[1][0].strip()}' is read as the title of the column"
+            warn(f"{source}:{first[0]}: {told}; if it is a concept, write a line 'name' above it")
     elif len(plain) > 1 and not plain.isdisjoint(_TITLES) and all(cell.strip().isidentifier() for cell in first[1]):
         hint = f"title its columns {', '.join(COLUMNS)}, or give the list a header"
         raise InputError(f"looks like a header, but its titles are not known; {hint}", source, first[0])
