@@ -17,7 +17,8 @@ from taxosphere.taxonomy import formats
 
 pytest.importorskip("pyoxigraph")
 
-PREFIX = b"@prefix skos: <http://www.w3.org/2004/02/skos/core#> .\n"
+SKOS = b"http://www.w3.org/2004/02/skos/core#"
+PREFIX = b"@prefix skos: <%s> .\n" % SKOS
 TERM = b"format-version: 1.4\n\n[Term]\nid: A:1\nname: a\n\n"
 TABLE = b"Class ID,Preferred Label,Parents\n"
 RDF_XML = (
@@ -73,14 +74,34 @@ FILES: dict[str, tuple[str, bytes, int | None, str]] = {
     "RDF/XML entity bomb": ("x.rdf", BOMB + RDF_XML % b"&a8;" + b"</rdf:RDF>", 4, "amplification"),
     "N-Triples syntax": ("x.nt", b"<http://x/a> <http://x/p> <http://x/b> .\n<http://x/a> .\n", 2, "syntax"),
     "JSON-LD syntax": ("x.jsonld", b'{"@id": "http://x/a",\n "@type" }', 2, "syntax"),
-    "JSON-LD from elsewhere": ("x.jsonld", b'{"@context": "http://schema.org", "name": "a"}', None, "syntax"),
+    "JSON-LD from elsewhere": ("x.jsonld", b'{"@context": "http://schema.org", "name": "a"}', 1, "syntax"),
     "RDF without a hierarchy": ("x.ttl", b"<http://x/a> <http://x/p> <http://x/b> .\n", None, "hierarchy"),
     "OWL in functional syntax": ("x.owl", b"Prefix(:=<http://x/>)\nOntology()\n", 1, "functional"),
     "OWL/XML": ("x.owl", b'<?xml version="1.0"?>\n<Ontology xmlns="http://www.w3.org/2002/07/owl#"/>', 1, "OWL/XML"),
-    "RDF its own parent": ("x.ttl", PREFIX + b"<http://x/a> skos:broader <http://x/a> .\n", None, "its own parent"),
+    "RDF its own parent": ("x.ttl", PREFIX + b"<http://x/a> skos:broader <http://x/a> .\n", 2, "its own parent"),
+    "RDF long text": (
+        "x.ttl",
+        PREFIX + b'<http://x/a> a skos:Concept ;\n skos:prefLabel "%s" .\n' % LONG,
+        2,
+        "200,000",
+    ),
+    "N-Triples its own parent": (
+        "x.nt",
+        b"# none\n\n<http://x/a> <%sbroader> <http://x/b> .\n<http://x/b> <%sbroader> <http://x/b> .\n" % (SKOS, SKOS),
+        4,
+        "its own parent",
+    ),
+    "RDF/XML its own parent": (
+        "x.rdf",
+        RDF_XML % b"a"
+        + b'\n<s:Concept rdf:about="http://x/b">\n<s:broader rdf:resource="http://x/b"/></s:Concept></rdf:RDF>',
+        5,
+        "its own parent",
+    ),
     "JSON syntax": ("x.json", b'{"name": "a",\n "children": [}', 2, "not JSON"),
     "JSON cut off": ("x.json", b'{"name": "a", "children": [{"name": "b"', 1, "cut off"),
-    "JSON number": ("x.json", b"5", None, "expected an object"),
+    "JSON number": ("x.json", b"5", 1, "expected an object"),
+    "JSON number among roots": ("x.json", b'[{"name": "a"},\n{"name": "b"}, 5]', 2, "found 5"),
     "JSON not a number": ("x.json", b'{"name": "NaN",\n "x": NaN}', 2, "NaN"),
     "JSON huge number": ("x.json", b'{"name": "a",\n "x": ' + b"9" * 5000 + b"}", 2, "not JSON"),
     "JSON children no list": (
@@ -230,7 +251,7 @@ EXTERNAL = b'<!DOCTYPE rdf:RDF SYSTEM "x.dtd">\n'
             b'{"n":\n' + b"9" * 5000 + b"}",
             "2: is not JSON: Exceeds the limit (4300 digits) for integer string",
         ),
-        ("x.rdf", EXTERNAL + RDF_XML % b"&nbsp;" + b"</rdf:RDF>", " RDF syntax error: unrecognized entity `nbsp`"),
+        ("x.rdf", EXTERNAL + RDF_XML % b"&nbsp;" + b"</rdf:RDF>", "4: RDF syntax error: unrecognized entity `nbsp`"),
     ],
 )
 def test_a_message_points_to_no_other_place(name: str, data: bytes, said: str, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import sys
 from pathlib import Path
 
@@ -276,6 +277,15 @@ def test_a_language_that_is_kept_is_no_loss(tmp_path: Path, name: str) -> None:
     assert formats.losses(taxonomy, tmp_path / name) == []
     taxonomy.write(tmp_path / name)
     assert Taxonomy.read(tmp_path / name).meta["rdf"]["language"] == "de"
+
+
+@pytest.mark.parametrize("name", ["x.ttl", "x.ttl.gz"])
+def test_concepts_and_edges_know_their_lines(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_bytes(gzip.compress(THESAURUS.encode()) if name.endswith("gz") else THESAURUS.encode())
+    source = Taxonomy.read(tmp_path / name).source
+    assert source is not None
+    assert source.lines.tolist() == [5, 8, 10]
+    assert source.edge_lines.tolist() == [7, 10]
 
 
 def test_xml_refuses_what_it_cannot_hold(tmp_path: Path) -> None:

@@ -61,7 +61,7 @@ class _TreeReader:
         self.renamed = 0
 
     def read(self, roots: list[Any]) -> None:
-        stack: list[tuple[Any, str | None, str, int]] = [(node, None, "", 0) for node in reversed(roots)]
+        stack: list[tuple[Any, str | None, str, int]] = [(node, None, "", line) for node, line in _lined(roots, 1)]
         while stack:
             node, parent, way, line = stack.pop()
             if not isinstance(node, jv.Entry):
@@ -73,20 +73,20 @@ class _TreeReader:
             if parent is None:
                 self.stated += [(above, node.line) for above in jv.texts_of(node, *jv.PARENTS)]
             here = f"{way} / {_name(node) or id}" if way else _name(node) or id
-            stack += [(child, id, here, node.line) for child in reversed(children)]
+            stack += [(child, id, here, line) for child, line in _lined(children, node.line)]
         self._resolve()
 
     def _leaf(self, name: Any, line: int) -> jv.Entry:
-        """A name alone, below the entry of that line."""
+        """A name alone, in that line or below it."""
         if not isinstance(name, str):
             message = f"expected an object with 'name' and 'children', found {_shown(name)}"
-            raise InputError(message, self.draft.path, line or None)
+            raise InputError(message, self.draft.path, line)
         return jv.Entry([("name", name)], line)
 
     def _place(self, node: jv.Entry, parent: str | None, way: str) -> str:
         name, id = _name(node), jv.text_of(node, "id")
         if not name and not id:
-            raise InputError("an entry has neither 'name' nor 'id'", self.draft.path, node.line or None)
+            raise InputError("an entry has neither 'name' nor 'id'", self.draft.path, node.line)
         if not name:
             self.bare.append((id, node, parent is None))
         elif not id:
@@ -134,6 +134,15 @@ class _TreeReader:
         if self.renamed:
             told = counted(self.renamed, "repeated name")
             self.draft.left_out(f"{told} without an id: each a concept of its own, with its path as id")
+
+
+def _lined(nodes: list[Any], line: int) -> list[tuple[Any, int]]:
+    """Nodes, last first, with their lines; what is no object has that of the nearest one before it."""
+    lined = []
+    for node in nodes:
+        line = node.line if isinstance(node, jv.Entry) else line
+        lined.append((node, line))
+    return lined[::-1]
 
 
 def _shown(value: Any) -> str:

@@ -23,9 +23,10 @@ class Graph:
     """Statements by subject, and which subjects are concepts."""
 
     about: dict[str, list[Statement]] = field(default_factory=dict)
-    subjects: dict[str, None] = field(default_factory=dict)
-    concepts: dict[str, None] = field(default_factory=dict)
-    edges: dict[tuple[str, str], None] = field(default_factory=dict)  # (parent, child)
+    # Each with the line it is first met in.
+    subjects: dict[str, int] = field(default_factory=dict)
+    concepts: dict[str, int] = field(default_factory=dict)
+    edges: dict[tuple[str, str], int] = field(default_factory=dict)  # (parent, child)
     used: Counter[str] = field(default_factory=Counter)  # words of the hierarchy, how often
     others: list[str] = field(default_factory=list)
     prefixes: dict[str, str] = field(default_factory=dict)
@@ -57,15 +58,15 @@ def read(path: Path) -> Draft:
 def _collect(path: Path) -> Graph:
     graph = Graph()
     ox = rt.oxigraph()
-    for subject, predicate, value in parse(path, graph.prefixes):
+    for subject, predicate, value, line in parse(path, graph.prefixes):
         named = isinstance(subject, ox.NamedNode)
         if named:
-            graph.subjects[subject.value] = None
-        if named and predicate in HIERARCHY and _is_link(graph, subject, predicate, value):
+            graph.subjects.setdefault(subject.value, line)
+        if named and predicate in HIERARCHY and _is_link(graph, (subject, predicate, value), line):
             continue
         if predicate == rt.TYPE and str(getattr(value, "value", "")) in rt.CONCEPT_TYPES:
             if named and not rt.is_vocabulary(subject.value):
-                graph.concepts[subject.value] = None
+                graph.concepts.setdefault(subject.value, line)
                 graph.used[value.value] += 1
             elif value.value == rt.CONCEPT_TYPES[0]:
                 graph.anonymous.add(str(subject))
@@ -77,21 +78,23 @@ def _collect(path: Path) -> Graph:
         if iri not in graph.concepts:
             graph.others += (f"<{iri}> <{predicate}> {value} ." for predicate, value in said)
     # Concepts in the order the file describes them, those it only mentions last.
-    described = {iri: None for iri in graph.subjects if iri in graph.concepts}
-    graph.concepts = described | graph.concepts
+    described = {iri: line for iri, line in graph.subjects.items() if iri in graph.concepts}
+    graph.concepts = described | {iri: line for iri, line in graph.concepts.items() if iri not in described}
     return graph
 
 
-def _is_link(graph: Graph, subject: Any, predicate: str, value: Any) -> bool:
+def _is_link(graph: Graph, statement: tuple[Any, str, Any], line: int) -> bool:
     """Takes a statement into the hierarchy; one about `owl:Thing` or an anonymous class is no part of it."""
+    subject, predicate, value = statement
     named = isinstance(value, rt.oxigraph().NamedNode)
     if not named or rt.is_vocabulary(value.value) or rt.is_vocabulary(subject.value):
         if not rt.is_vocabulary(subject.value):
-            graph.concepts[subject.value] = None
+            graph.concepts.setdefault(subject.value, line)
         return False
     parent, child = (subject, value) if predicate == rt.NARROWER else (value, subject)
-    graph.edges[parent.value, child.value] = None
-    graph.concepts[subject.value] = graph.concepts[value.value] = None
+    graph.edges.setdefault((parent.value, child.value), line)
+    for end in (subject, value):
+        graph.concepts.setdefault(end.value, line)
     graph.used[predicate] += 1
     return True
 
@@ -128,8 +131,8 @@ class _ConceptReader:
             stated = next((str(o.value) for p, o in statements if p == rt.OBO_ID), None)
             ids[iri] = rt.id_of(iri, stated)
             self._read_concept(iri, ids[iri], statements)
-        for parent, child in self.graph.edges:
-            self.draft.edge(ids[parent], ids[child])
+        for (parent, child), line in self.graph.edges.items():
+            self.draft.edge(ids[parent], ids[child], line)
 
     def say_what_is_missing(self) -> None:
         told = (
@@ -158,7 +161,8 @@ class _ConceptReader:
                 extras.append(rt.statement_to_pair(predicate, value))
         self.nameless += name is None
         text = name[1].value if name else rt.local_name(iri)
-        self.draft.concept(id, text, definition[1].value if definition else "", synonyms, images, extras)
+        description, line = definition[1].value if definition else "", self.graph.concepts[iri]
+        self.draft.concept(id, text, description, synonyms, images, extras, line)
 
     def _choose(self, statements: list[Statement], predicates: Sequence[str]) -> Statement | None:
         """The best statement: in the usual language or none, else in English; then by predicate, then the first. The

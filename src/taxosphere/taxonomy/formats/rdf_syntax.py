@@ -28,8 +28,24 @@ _POSITION = re.compile(r"^Parser error at line \d+ [^:]*: |^at \d+\.\.\d+: |\s*\
 _NOT_IN_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def parse(path: Path, prefixes: dict[str, str]) -> Iterator[tuple[Any, str, Any]]:
-    """Subject, predicate address, object. Anonymous nodes get the same labels in every run; fills `prefixes`."""
+class _Lines:
+    """Hands a file out line by line, so that the line the parser is at is known at any time; it does not tell."""
+
+    def __init__(self, handle: IO[bytes]) -> None:
+        self.handle = handle
+        self.number = 1
+        self.ended = False
+
+    def read(self, size: int = -1) -> bytes:
+        line = self.handle.readline(size)
+        self.number += self.ended and bool(line)
+        self.ended = line.endswith(b"\n")
+        return line
+
+
+def parse(path: Path, prefixes: dict[str, str]) -> Iterator[tuple[Any, str, Any, int]]:
+    """Subject, predicate address, object, and the line where they end; 0 in JSON-LD, which is parsed in larger pieces.
+    Anonymous nodes get the same labels in every run; fills `prefixes`."""
     ox = oxigraph()
     labels: dict[str, Any] = {}
 
@@ -42,15 +58,17 @@ def parse(path: Path, prefixes: dict[str, str]) -> Iterator[tuple[Any, str, Any]
         syntax = _syntax(path, handle)
         if syntax == ox.RdfFormat.RDF_XML:
             _refuse_broken_xml(path)
+        lines = _Lines(handle)
         try:
             # Relative addresses are resolved against the name of the file alone, the same on every machine.
-            parser = ox.parse(handle, format=syntax, base_iri=f"file:///{quote(path.name)}")
+            parser = ox.parse(lines, format=syntax, base_iri=f"file:///{quote(path.name)}")
             for quad in parser:
-                yield steady(quad.subject), quad.predicate.value, steady(quad.object)
+                line = lines.number if syntax != ox.RdfFormat.JSON_LD else 0
+                yield steady(quad.subject), quad.predicate.value, steady(quad.object), line
             prefixes.update(parser.prefixes)
         except (SyntaxError, ValueError) as error:
             message = _POSITION.sub("", str(error.args[0] if error.args else error))
-            line = getattr(error, "lineno", None)
+            line = getattr(error, "lineno", None) or lines.number
             raise InputError(f"RDF syntax error: {message}", path=path, line=line) from None
 
 
