@@ -193,3 +193,18 @@ def test_two_spellings_of_one_column_are_refused(tmp_path: Path) -> None:
 def test_a_list_without_a_header_may_become_empty(tmp_path: Path) -> None:
     formats.read(write(tmp_path / "x.tsv", "a\tb\n")).keep([]).write(tmp_path / "empty.tsv")
     assert (tmp_path / "empty.tsv").read_text(encoding="utf-8") == "parent\tchild\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [("bird\tanimal\n", True), ("child\tparent\nbird\tanimal\n", False), ("child\tparent\nchild\tanimal\n", False)],
+)
+def test_an_order_that_no_header_tells_is_told(tmp_path: Path, text: str, told: bool) -> None:
+    (tmp_path / "x.tsv").write_text(text, encoding="utf-8")
+    taxonomy = Taxonomy.read(tmp_path / "x.tsv", columns=("child", "parent"))
+    lines = formats.losses(taxonomy, tmp_path / "y.csv")
+    assert [line for line in lines if "--columns child,parent" in line] == lines
+    assert bool(lines) == told
+    assert not formats.losses(taxonomy, tmp_path / "y.obo")
+    described = taxonomy.add([Concept("duck", "duck", "quacks")], [("bird", "duck")] if told else [])
+    assert not formats.losses(described, tmp_path / "y.csv")  # a third column brings a header

@@ -110,7 +110,8 @@ def refuse(path: str | PathLike[str]) -> None:
 
 
 def losses(taxonomy: Taxonomy, path: str | PathLike[str]) -> list[str]:
-    """What the source said beside its concepts and a file of this name could not hold, one line each."""
+    """What the source said beside its concepts and a file of this name could not hold, one line each; and what only
+    `--columns` can tell whoever reads the file."""
     path = Path(path)
     form = _to_write(taxonomy, path)
     kept = {
@@ -119,6 +120,10 @@ def losses(taxonomy: Taxonomy, path: str | PathLike[str]) -> list[str]:
         "json": ("top", "keys beside the children at the top of the JSON source"),
     }
     lost = []
+    if form.name == "edges" and edges.unstated_order(taxonomy, path):
+        lost.append(
+            "the child stands first and no header says so, as in the source; read it with --columns child,parent"
+        )
     for name, (part, text) in kept.items():
         source = taxonomy.meta.get(name, {})
         if form.name in ("native", name):

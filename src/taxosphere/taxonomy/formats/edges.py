@@ -147,6 +147,19 @@ class _Collector:
 
 
 def write(taxonomy: Taxonomy, path: Path) -> None:
+    titles, rows = _table(taxonomy, path)
+    between = delimiter_to_write(path, taxonomy.meta.get(META, {}))
+    with open_to_write(path) as handle:
+        handle.writelines(format_row(row, between) for row in chain([titles] if titles else [], rows))
+
+
+def unstated_order(taxonomy: Taxonomy, path: Path) -> bool:
+    """Whether the file will have the child before the parent and no header that says so."""
+    return not _table(taxonomy, path)[0] and tuple(taxonomy.meta[META]["columns"]) == ORDERS[1]
+
+
+def _table(taxonomy: Taxonomy, path: Path) -> tuple[list[str], Iterator[list[str]]]:
+    """The titles, none where the list had none and is clear without them, and the rows."""
     kept = taxonomy.meta.get(META, {})
     titles = [str(title) for title in kept.get("columns", ORDERS[0])]
     if taxonomy.ids != taxonomy.names or any(id != id.strip() for id in taxonomy.ids):
@@ -158,8 +171,7 @@ def write(taxonomy: Taxonomy, path: Path) -> None:
     between = delimiter_to_write(path, kept)
     head = list(islice(rows, delimiter.HEAD))
     bare = not kept.get("header", True) and len(titles) == len(ENDS) and _clear_without_titles(path, head, between)
-    with open_to_write(path) as handle:
-        handle.writelines(format_row(row, between) for row in chain([] if bare else [titles], head, rows))
+    return [] if bare else titles, chain(head, rows)
 
 
 def _add_ids(titles: list[str]) -> None:
