@@ -294,6 +294,12 @@ def test_an_extra_called_like_a_clause_is_kept(tmp_path: Path, key: str, value: 
     assert list(again.edges()) == [("B", "A")]
 
 
+def test_odd_white_space_in_foreign_pairs_stays(tmp_path: Path) -> None:
+    extras = (("a\u2028b", "x"), ("\x85", "y"), ("created_by", " me"), ("obo clause mood", "\tgood"))
+    Taxonomy.from_concepts([Concept("A", "a", extras=extras)], []).write(tmp_path / "x.obo")
+    assert Taxonomy.read(tmp_path / "x.obo").concept(0).extras == extras
+
+
 def test_the_source_of_an_empty_definition_stays(tmp_path: Path) -> None:
     read(tmp_path, '[Term]\nid: A\nname: a\ndef: "" [X:1]\n').write(tmp_path / "out.obo")
     assert 'def: "" [X:1]' in (tmp_path / "out.obo").read_text(encoding="utf-8")

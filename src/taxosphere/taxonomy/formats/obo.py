@@ -24,7 +24,7 @@ Pair = tuple[str, str]
 
 # Clauses other than the understood ones, and what their value must look like to be written under their own tag.
 _ID = re.compile(r"\S+(?: \{.*\})?(?: *! .*)?")
-_ANY = re.compile(r"[^\n\r]*[^\s\\]")
+_ANY = re.compile(r"(?=\S)[^\n\r]*[^\s\\]")
 TAGS = {
     **dict.fromkeys(("alt_id", "namespace", "subset", "consider", "replaced_by", "disjoint_from", "union_of"), _ID),
     "xref": re.compile(r'\S+(?: ".*")?(?: \{.*\})?(?: ! .*)?'),
@@ -40,7 +40,7 @@ FORMAT_VERSION = "format-version: 1.4"
 COMMENT = "comment"
 SYNONYM_TAGS = ("synonym", "exact_synonym", "narrow_synonym", "broad_synonym", "related_synonym")
 IMAGE = "image"
-_TEXT_PROPERTY = re.compile(r'((?:[^\s\\]|\\.)+) ("(?:[^"\\]|\\.)*") xsd:string')
+_TEXT_PROPERTY = re.compile(r'((?:[^ \t\\]|\\.)+) ("(?:[^"\\]|\\.)*") xsd:string')
 _VERBATIM = "obo clause "  # marks the key of a clause that is kept and written letter by letter
 _NAME, _DEFINITION = ("name", ""), ("def", "")  # clauses a term has once, and their texts left open
 _FORMER_ID = ("alt_id", _VERBATIM + "alt_id")
