@@ -320,7 +320,7 @@ def test_columns_are_for_edge_lists(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["x.docx", "x.taxo", "missing/x.obo", "missing/x", "missing/x.ttl", "file", "x.json/y.obo"]
+    "name", ["x.docx", "x.taxo", "x.gz", "missing/x.obo", "missing/x", "missing/x.ttl", "file", "x.json/y.obo"]
 )
 def test_writing_where_it_cannot_go_leaves_nothing(name: str, tmp_path: Path, animals: Taxonomy) -> None:
     (tmp_path / "file").write_bytes(b"precious")

@@ -98,10 +98,10 @@ def write(taxonomy: Taxonomy, path: str | PathLike[str]) -> None:
 def refuse(path: str | PathLike[str]) -> None:
     """What would stop `write` later, said before any work is done."""
     path = Path(path)
-    if path.is_dir() or not bare_suffix(path):
+    suffix = bare_suffix(path) or path.suffix.lower()  # .gz alone names no format
+    if path.is_dir() or not suffix:
         native.refuse(path)
         return
-    suffix = bare_suffix(path)
     writable = dict.fromkeys(each for form in FORMATS.values() if form.write is not None for each in form.suffixes)
     if suffix not in writable:
         message = f"the suffix '{suffix}' names no format to write ({', '.join(writable)}, or a folder)"

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
-from taxosphere.errors import InputError
 from taxosphere.taxonomy.checks import is_obsolete
 from taxosphere.taxonomy.concept import Concept
 from taxosphere.taxonomy.formats.draft import Draft, counted
@@ -21,15 +20,13 @@ META = "obsolete"
 
 
 def set_aside(draft: Draft) -> None:
-    """An id that is used twice stays where the fault is found."""
+    """An id that is used twice stays where the fault is found; where all are obsolete, they are what there is."""
     marked = [row for row, extras in enumerate(draft.extras) if is_obsolete(extras)]
     if not marked:
         return
     linked, uses = {*draft.parents, *draft.children}, Counter(draft.ids)
     rows = [row for row in marked if draft.ids[row] not in linked and uses[draft.ids[row]] == 1]
-    if len(rows) == len(draft.ids):
-        raise InputError("holds no concepts but obsolete ones outside the hierarchy", path=draft.path)
-    if rows:
+    if 0 < len(rows) < len(draft.ids):
         draft.meta[META] = [asdict(concept) for concept in draft.take_out(rows)]
         draft.left_out(f"{counted(len(rows), 'obsolete concept')} outside the hierarchy set aside (kept for writing)")
 
