@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
 
@@ -64,6 +65,7 @@ _LONGEST_BODY = 80  # words of a definition that are read
 _LONGEST_PHRASE = 8
 
 
+@lru_cache(maxsize=1 << 16)  # a taxonomy repeats its words
 def stem(word: str) -> str:
     """The singular of an English noun; other words stay as they are, give or take a final s."""
     if word in _IRREGULAR:
