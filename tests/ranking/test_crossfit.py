@@ -43,7 +43,7 @@ def test_queries_asked_again_miss_all_their_parents_or_none(monkeypatch: pytest.
         return original(context, *rest, **more)
 
     monkeypatch.setattr(crossfit, "shortlist", watched)
-    found = list(asked_again(fold, FAMILIES, BY_HAND, 100, np.random.default_rng(3)))
+    found = list(asked_again(fold, fold.context(), FAMILIES, BY_HAND, 100, np.random.default_rng(3)))
     first, second = contexts
     assert set(KINDS) - set(first.ids)
     assert set(KINDS) <= set(first.ids) | set(second.ids)

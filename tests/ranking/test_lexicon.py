@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import sparse
 
 from taxosphere import Concept
 from taxosphere.ranking.forms import Few
-from taxosphere.ranking.lexicon import Association, Bag, Lexicon, Stack
+from taxosphere.ranking.lexicon import Association, Bag, Lexicon, Stack, Wording
 from taxosphere.ranking.mentions import definition_mentions, name_mentions
 from taxosphere.ranking.rows import Rows
 from taxosphere.ranking.words import read
@@ -42,8 +44,8 @@ def test_shares_of_a_word_below_each_concept_by_hand() -> None:
 
 
 def _lexicon(*names: str) -> Lexicon:
-    readings = [read(Concept(name, name)) for name in names]
-    return Lexicon(readings, sparse.csr_array((len(names), len(names)), dtype=np.float32))
+    wording = Wording.of(Concept(name, name) for name in names)
+    return Lexicon(wording, sparse.csr_array((len(names), len(names)), dtype=np.float32))
 
 
 def _rows(found: dict[str, Few], count: int, size: int) -> dict[str, np.ndarray]:
@@ -61,6 +63,47 @@ def test_one_product_with_a_stack_is_the_product_with_each_part() -> None:
     ones = {name: Rows.of_ones(np.flatnonzero(row).tolist() for row in rows) for name, rows in asked.items()}
     found = stack.ask(ones).toarray()
     np.testing.assert_allclose(found, np.concatenate([asked["b"] @ parts["b"], asked["a"] @ parts["a"]]))
+
+
+_SEED = [
+    Concept("a", "Sea birds", "birds that live by the sea", ("seafowl",)),
+    Concept("b", "!", "a name of no words", ("mark",)),
+    Concept("c", "duck", "duck is a water bird", ("sea birds", "ente")),
+    Concept("d", "Vogel, großer", ""),
+    Concept("e", "bird"),
+]
+
+
+def _same(one: Wording, other: Wording) -> None:
+    for left, right in zip((*one.bags.values(), one.keys), (*other.bags.values(), other.keys), strict=True):
+        assert list(left.columns.items()) == list(right.columns.items())
+        assert left.unknown == right.unknown
+        for mine, theirs in zip((left.weights, *left.rows), (right.weights, *right.rows), strict=True):
+            np.testing.assert_array_equal(mine, theirs)
+            assert mine.dtype == theirs.dtype
+    assert one.lengths.tolist() == other.lengths.tolist()
+    assert one.places() == other.places()
+    assert one.shared().tolist() == other.shared().tolist()
+
+
+@given(st.lists(st.integers(0, len(_SEED) - 1), unique=True))
+def test_words_of_some_concepts_are_those_read_from_them_alone(kept: list[int]) -> None:
+    _same(Wording.of(_SEED).take(np.array(kept, np.int64)), Wording.of(_SEED[i] for i in kept))
+
+
+def test_names_and_their_bearers() -> None:
+    words = Wording.of(_SEED)
+    assert words.places() == {
+        "sea bird": [0, 2],
+        "seafowl": [0],
+        "mark": [1],
+        "duck": [2],
+        "ente": [2],
+        "großer vogel": [3],
+        "bird": [4],
+    }
+    assert words.shared().tolist() == [2, 1, 1, 1, 1]  # what has no words shares its name with nobody
+    assert words.lengths.tolist() == [2, 0, 1, 2, 1]
 
 
 def test_names_within_names() -> None:
@@ -87,8 +130,8 @@ def test_names_within_definitions() -> None:
 
 
 def test_concepts_of_one_name_are_all_mentioned_and_counted() -> None:
-    readings = [read(Concept("a", "break")), read(Concept("b", "break")), read(Concept("c", "cut"))]
-    lexicon = Lexicon(readings, sparse.csr_array((3, 3), dtype=np.float32))
+    seed = [Concept("a", "break"), Concept("b", "break"), Concept("c", "cut")]
+    lexicon = Lexicon(Wording.of(seed), sparse.csr_array((3, 3), dtype=np.float32))
     assert lexicon.shared.tolist() == [2, 2, 1]
     asked = [read(Concept("q", "snap", "snap is to break suddenly"))]
     found = _rows(definition_mentions(lexicon, asked, 3), 1, 3)
@@ -98,7 +141,7 @@ def test_concepts_of_one_name_are_all_mentioned_and_counted() -> None:
 
 def test_a_concept_is_known_by_its_synonyms_as_by_its_name() -> None:
     seed = [Concept("a", "neoplasm", "", ("tumor", "tumour")), Concept("b", "eye")]
-    lexicon = Lexicon([read(concept) for concept in seed], sparse.csr_array((2, 2), dtype=np.float32))
+    lexicon = Lexicon(Wording.of(seed), sparse.csr_array((2, 2), dtype=np.float32))
     asked = [
         read(Concept("q", "eye tumors", "a tumour of the eye")),
         read(Concept("r", "retinoblastoma", "", ("cancer of the retina", "tumor"))),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,9 +13,8 @@ from scipy import sparse
 
 from taxosphere.orbit import gate
 from taxosphere.ranking.forms import Matrix
-from taxosphere.ranking.lexicon import Lexicon
+from taxosphere.ranking.lexicon import Lexicon, Wording
 from taxosphere.ranking.views import Views
-from taxosphere.ranking.words import Reading, read
 from taxosphere.sphere import vmf
 from taxosphere.taxonomy import Taxonomy
 from taxosphere.taxonomy.checks import obsolete
@@ -46,7 +44,7 @@ class Context:
     views: Views
     points: Points
     evidence: int
-    read_before: Sequence[Reading] = ()
+    read_before: Wording | None = None
     """The concepts' words, where they were read already."""
 
     @cached_property
@@ -125,14 +123,14 @@ class Context:
         return {name: self.centre(vectors) for name, vectors in sources.items()}
 
     @cached_property
-    def readings(self) -> list[Reading]:
-        return list(self.read_before) or [read(concept) for concept in self.taxonomy.concepts()]
+    def wording(self) -> Wording:
+        return self.read_before or Wording.of(self.taxonomy.concepts())
 
     @cached_property
     def lexicon(self) -> Lexicon:
         upward = self.parents.copy()
         upward.resize(len(self.taxonomy), len(self.taxonomy))
-        return Lexicon(self.readings, sparse.csr_array(upward.T))
+        return Lexicon(self.wording, sparse.csr_array(upward.T))
 
     @cached_property
     def delta(self) -> Floats:
@@ -159,6 +157,6 @@ class Context:
                 "stands alone": (t.parent_csr.counts == 0) & (children == 0),
                 "siblings": beside / np.maximum(t.parent_csr.counts, 1),
                 "shared name": np.log(self.lexicon.shared),
-                "words in name": [len(reading.name) for reading in self.readings],
+                "words in name": self.wording.lengths,
             }.items()
         }

@@ -15,14 +15,16 @@ from taxosphere.ranking import guess
 from taxosphere.ranking.context import Context, Points
 from taxosphere.ranking.features import Queries, signs
 from taxosphere.ranking.guess import BY_HAND, Guess, Sample
+from taxosphere.ranking.lexicon import Wording
 from taxosphere.ranking.shortlist import blocks, shortlist
 from taxosphere.ranking.spaces import Refit
 from taxosphere.ranking.views import Views
-from taxosphere.ranking.words import Reading, read
+from taxosphere.ranking.words import read
 from taxosphere.taxonomy import Concept, Taxonomy
 from taxosphere.taxonomy.split import Split, hide
 
 Floats = NDArray[np.float32]
+Longs = NDArray[np.int64]
 Progress = Callable[[int, int, str], None]
 
 _SAMPLED = 200  # queries of a fold that the first guess learns from: it has few weights
@@ -71,17 +73,26 @@ class Fold:
     """Leaves hidden together, and what was learned without them."""
 
     part: Split
-    readings: Sequence[Reading]
+    kept: Longs
+    """Where the concepts of the part's seed stand in the whole one,"""
+    asked: Longs
+    """and where its queries do."""
+    wording: Wording
     views: Views
-    """Both of the hidden leaves that are asked."""
+    """Both of the whole seed."""
     network: SphereNetwork
-    context: Context
 
-    def asking(self, which: NDArray[np.int64]) -> tuple[Queries, list[NDArray[np.int64]]]:
+    def context(self) -> Context:
+        """Made when it is needed: those of all folds together would be the largest thing in memory."""
+        seed, views = self.part.seed, self.views.take(self.kept)
+        return Context(seed, views, points(self.network, views.full), len(seed), self.wording.take(self.kept))
+
+    def asking(self, which: Longs) -> tuple[Queries, list[Longs]]:
         """Some of the hidden leaves as queries, and their true parents."""
-        views = self.views.take(which)
-        asked = Queries([self.readings[i] for i in which], views, points(self.network, views.full))
-        return asked, [self.part.gold[i] for i in which]
+        concepts = [self.part.queries[i] for i in which]
+        return queries_of(self.network, concepts, self.views.take(self.asked[which])), [
+            self.part.gold[i] for i in which
+        ]
 
 
 def examples(
@@ -107,14 +118,15 @@ def examples(
             progress(number, len(hidden), f"asking where the leaves of fold {number + 1} of {len(hidden)} belong")
         everyone = np.arange(len(fold.part.queries))
         before = sum(map(len, tables))
+        context = fold.context()
         for block in blocks(len(everyone), len(fold.part.seed)):
             asking, gold = fold.asking(everyone[block])
-            found = shortlist(fold.context, asking, families, first)
+            found = shortlist(context, asking, families, first)
             names = found.names
             tables.append(found.features)
             labels.append(np.stack([np.isin(p, g) for p, g in zip(found.positions, gold, strict=True)]))
             golds.append(np.array([len(g) for g in gold]))
-        again += asked_again(fold, families, first, before, rng)
+        again += asked_again(fold, context, families, first, before, rng)
     width = min(table.shape[1] for table in tables)  # folds of a tiny seed may differ in their number of candidates
     return Examples(
         names,
@@ -127,9 +139,10 @@ def examples(
 
 
 def asked_again(
-    fold: Fold, families: Sequence[str], first: Guess, before: int, rng: np.random.Generator
+    fold: Fold, whole: Context, families: Sequence[str], first: Guess, before: int, rng: np.random.Generator
 ) -> Iterator[Again]:
-    """Take half of the queries' parents out of the fold's seed and ask who misses one; then the other half.
+    """Take half of the queries' parents out of the ``whole`` context of the fold and ask who misses one; then the other
+    half.
 
     Children of what is taken out stay without it. Were they to move up, the grandparents would be right answers. Who
     lost nothing is asked of the same seed. Parents are drawn, not queries: the parents of drawn queries would be those
@@ -143,10 +156,9 @@ def asked_again(
         kept = np.delete(np.arange(size), lost)
         if len(kept) in (0, size):
             continue
-        whole = fold.context
         points = Points(*(part[kept] for part in astuple(whole.points)))
-        readings = [whole.readings[i] for i in kept]
-        reduced = Context(whole.taxonomy.keep(kept), whole.views.take(kept), points, len(kept), readings)
+        wording = whole.wording.take(kept)
+        reduced = Context(whole.taxonomy.keep(kept), whole.views.take(kept), points, len(kept), wording)
         missing = np.array([np.isin(gold[i], lost).mean() for i in some])
         clear = np.flatnonzero((missing == 0) | (missing == 1))
         for block in blocks(len(clear), len(kept)):
@@ -164,7 +176,7 @@ def folds(
     leaves = rng.permutation(np.flatnonzero(seed.hideable))
     leaves = leaves[: settings.examples]  # a leaf that is not asked stays: new concepts, too, meet a seed that is whole
     count = min(settings.folds, len(leaves))
-    readings = [read(concept) for concept in seed.concepts()]
+    wording = Wording.of(seed.concepts())
     for number in range(count):
         if progress is not None:
             progress(number, count, f"hiding fold {number + 1} of {count} for the ranker")
@@ -174,10 +186,8 @@ def folds(
             continue
         kept = np.delete(np.arange(len(seed)), fold)
         views, network = refit(part.seed, kept, 1000 + number + random_state)
-        own = views.take(kept)
-        rows = np.array([seed.position(query.id) for query in part.queries])
-        context = Context(part.seed, own, points(network, own.full), len(part.seed), [readings[row] for row in kept])
-        yield Fold(part, [readings[row] for row in rows], views.take(rows), network, context)
+        asked = np.array([seed.position(query.id) for query in part.queries])
+        yield Fold(part, kept, asked, wording, views, network)
 
 
 def sampled(fold: Fold, families: Sequence[str], random_state: int) -> list[Sample]:
@@ -185,8 +195,9 @@ def sampled(fold: Fold, families: Sequence[str], random_state: int) -> list[Samp
     rng = np.random.default_rng([random_state, 3])
     few = rng.permutation(len(fold.part.queries))[:_SAMPLED]
     made = []
+    context = fold.context()
     for block in blocks(len(few), len(fold.part.seed)):
         asking, gold = fold.asking(few[block])
-        found = signs(fold.context, asking, families)
-        made.append(guess.sample(fold.context, found, gold, families, rng))
+        found = signs(context, asking, families)
+        made.append(guess.sample(context, found, gold, families, rng))
     return made

@@ -11,9 +11,11 @@ from scipy import sparse
 
 from taxosphere.ranking.forms import Matrix
 from taxosphere.ranking.rows import Rows, stacked
-from taxosphere.ranking.words import STOP_WORDS, Reading
+from taxosphere.ranking.words import STOP_WORDS, Reading, read
+from taxosphere.taxonomy import Concept
 
 Floats = NDArray[np.float32]
+Longs = NDArray[np.int64]
 
 _GRAMS = (3, 4, 5)
 
@@ -37,10 +39,27 @@ class Bag:
         """Bags are taken one by one: those of all letter grams together would be the largest thing in memory."""
         columns: dict[str, int] = {}
         rows = Rows.of_ones([columns.setdefault(word, len(columns)) for word in dict.fromkeys(bag)] for bag in bags)
+        return cls.of(columns, rows)
+
+    @classmethod
+    def of(cls, columns: dict[str, int], rows: Rows) -> Bag:
+        """Weights follow from who uses which word."""
         frequency = np.bincount(rows.columns, minlength=max(1, len(columns)))
         count = len(rows.counts)
         weights = np.log((1 + count) / (1 + frequency)) + 1e-3  # never quite zero
         return cls(columns, weights.astype(np.float32), float(np.log(1 + count) + 1e-3), rows)
+
+    def take(self, kept: Longs) -> Bag:
+        """What `build` makes of these concepts alone: words are numbered anew as they first appear."""
+        rows = self.rows.take(kept)
+        first = np.full(self.width, len(rows.columns))
+        first[rows.columns[::-1]] = np.arange(len(rows.columns))[::-1]  # of several, the last one assigned stays
+        used = np.argsort(first, kind="stable")[: np.count_nonzero(first < len(rows.columns))]
+        place = np.zeros(self.width, np.int32)
+        place[used] = np.arange(len(used))
+        words = list(self.columns)
+        columns = {words[old]: new for new, old in enumerate(used.tolist())}
+        return Bag.of(columns, rows._replace(columns=place[rows.columns]))
 
     @property
     def width(self) -> int:
@@ -130,11 +149,52 @@ SINGLE = ("name head", "name start", "phrase head", "phrase start")
 SEVERAL = ("text", "name words", "phrase words")
 
 
+@dataclass(frozen=True)
+class Wording:
+    """The words of concepts without what they hang below: read once, and valid for any part of them.
+
+    A bag holds no order of words, so the keys of all names are a bag of their own; ``lengths`` (n,) counts the words of
+    the name proper.
+    """
+
+    bags: dict[str, Bag]
+    keys: Bag
+    lengths: Longs
+
+    @classmethod
+    def of(cls, concepts: Iterable[Concept]) -> Wording:
+        readings = list(map(read, concepts))
+        bags = {name: Bag.build(map(take, readings)) for name, take in BAGS.items()}
+        keys = Bag.build([name.key for name in reading.names if name.words] for reading in readings)
+        return cls(bags, keys, np.array([len(reading.name) for reading in readings], np.int64))
+
+    def take(self, kept: Longs) -> Wording:
+        bags = {name: bag.take(kept) for name, bag in self.bags.items()}
+        return Wording(bags, self.keys.take(kept), self.lengths[kept])
+
+    def places(self) -> dict[str, list[int]]:
+        """The concepts that bear each name."""
+        rows = self.keys.rows
+        owner = np.repeat(np.arange(len(rows.counts)), rows.counts)
+        order = np.argsort(rows.columns, kind="stable")
+        bearers, ends = owner[order].tolist(), np.cumsum(np.bincount(rows.columns, minlength=self.keys.width)).tolist()
+        return {key: bearers[start:end] for key, start, end in zip(self.keys.columns, [0, *ends], ends)}
+
+    def shared(self) -> Floats:
+        """How many concepts bear the name of each, itself among them."""
+        rows = self.keys.rows
+        bearers = np.bincount(rows.columns, minlength=self.keys.width)
+        found = np.ones(len(self.lengths), np.float32)
+        named = np.flatnonzero(self.lengths)
+        found[named] = bearers[rows.columns[rows.ends[named]]]  # its own name comes before its synonyms
+        return found
+
+
 class Lexicon:
     """Everything lexical about a seed that does not depend on a query."""
 
-    def __init__(self, readings: Sequence[Reading], children: Matrix) -> None:
-        self.bags = {name: Bag.build(map(take, readings)) for name, take in BAGS.items()}
+    def __init__(self, wording: Wording, children: Matrix) -> None:
+        self.bags = wording.bags
         known = {name: Association.build(self.bags[name], children) for name in (*SINGLE, *SEVERAL)}
         self.below = Stack.of(
             {f"{name} below, share": known[name].shares for name in known}
@@ -146,10 +206,6 @@ class Lexicon:
         length = np.sqrt(np.asarray(centre.multiply(centre).sum(1)).ravel())
         centre = row_scaled(centre, 1 / np.maximum(length, 1e-6))
         self.similar = Stack.of({"grams": grams.T, "text": text.T, "text, children": centre.T})
-        self.places: dict[str, list[int]] = {}
-        for position, reading in enumerate(readings):
-            for key in dict.fromkeys(name.key for name in reading.names):
-                if key:
-                    self.places.setdefault(key, []).append(position)
+        self.places = wording.places()
         self.longest = min(6, max((key.count(" ") + 1 for key in self.places), default=1))
-        self.shared = np.array([len(self.places.get(r.key, (0,))) for r in readings], np.float32)
+        self.shared = wording.shared()

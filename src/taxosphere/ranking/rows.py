@@ -34,6 +34,14 @@ class Rows(NamedTuple):
             ends.append(len(used))
         return cls(np.ones(len(used), np.float32), np.array(used, np.int32), np.array(ends, np.int32))
 
+    def take(self, kept: NDArray[np.integer]) -> Rows:
+        """Some of the rows, in the order given."""
+        counts = self.counts[kept]
+        ends = np.zeros(len(kept) + 1, np.int32)
+        np.cumsum(counts, out=ends[1:])
+        entries = np.arange(ends[-1]) + np.repeat(self.ends[kept] - ends[:-1], counts)
+        return Rows(self.data[entries], self.columns[entries], ends)
+
     @property
     def counts(self) -> NDArray[np.int32]:
         return self.ends[1:] - self.ends[:-1]
