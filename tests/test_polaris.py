@@ -59,6 +59,19 @@ def test_saved_and_loaded_models_score_alike(model: Polaris, tmp_path: Path) -> 
     assert [s.as_dict() for s in ours] == [s.as_dict() for s in theirs]
 
 
+@pytest.mark.parametrize("version", [None, -1])
+def test_words_that_a_model_does_not_hold_are_read_again(model: Polaris, tmp_path: Path, version: int | None) -> None:
+    model.save(tmp_path / "model")
+    stored = artifact.load(tmp_path / "model", "polaris")
+    words = stored.tensors["words"]
+    words |= {name: values[:0] for name, values in words.items()}  # useless, should they be looked at
+    manifest = stored.manifest | {"words": version}
+    artifact.save(tmp_path / "model", "polaris", manifest, stored.tensors, stored.taxonomy)
+    loaded = Polaris.load(tmp_path / "model", encoder=GramEncoder())
+    queries = [Concept("a", "green fish"), Concept("b", "tall tree", "a tree that is called tall")]
+    assert np.array_equal(loaded.score(queries), model.score(queries))
+
+
 def test_a_model_is_not_read_with_another_encoder(model: Polaris, tmp_path: Path) -> None:
     model.save(tmp_path / "model")
     with pytest.raises(InputError, match=r"was fitted with the encoder .*'grams'.*; give it"):

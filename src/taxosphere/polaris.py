@@ -32,10 +32,11 @@ from taxosphere.placing.expansion import Expansion, Placement
 from taxosphere.placing.insertion import Insertion
 from taxosphere.placing.sight import Sight
 from taxosphere.placing.suggestions import Suggestions
-from taxosphere.ranking import prior, spaces
+from taxosphere.ranking import lexicon, prior, spaces
 from taxosphere.ranking.context import Context
 from taxosphere.ranking.crossfit import points
 from taxosphere.ranking.held_out import HeldOut
+from taxosphere.ranking.lexicon import Wording
 from taxosphere.ranking.logistic import Logistic
 from taxosphere.ranking.ranker import Ranker
 from taxosphere.ranking.views import Views, encode_views
@@ -271,6 +272,7 @@ class Polaris:
             "network": {key: value.numpy() for key, value in fitted.network.state_dict().items()},
             "ranker": arrays,
             "views": fitted.context.views.to_arrays(),
+            "words": fitted.context.wording.to_arrays(),
         }
         if fitted.insertion is not None:
             tensors["insertion"] = fitted.insertion.model.to_arrays()
@@ -284,6 +286,7 @@ class Polaris:
             "config": self.config.model_dump(mode="json"),
             "encoder": text.description(fitted.plain),
             "began": fitted.began,
+            "words": lexicon.VERSION,
             "ranker": notes,
             "history": [asdict(epoch) for epoch in fitted.history],
             "metrics": {"held_out_hit@1": _share(fitted.ranker.held_out.labels[:, 0])},
@@ -304,6 +307,8 @@ class Polaris:
             ranker = Ranker.from_arrays(stored.tensors["ranker"], stored.manifest["ranker"])
             inserting = None if insertion is None else Insertion(Logistic(**insertion))
             history = tuple(Epoch(**entry) for entry in stored.manifest["history"])
+            same_words = stored.manifest.get("words") == lexicon.VERSION
+            wording = Wording.from_arrays(stored.tensors["words"]) if same_words else None
         known = stored.manifest.get("encoder")
         if isinstance(encoder, str | PathLike):
             config = anchored(_with_encoder(config, encoder))
@@ -317,7 +322,7 @@ class Polaris:
         if "encoder" in stored.tensors:
             encoder = text.trainable(encoder).with_weights(stored.tensors["encoder"])
         model = cls(config)
-        fitted = assemble(encoder, network.eval(), ranker, inserting, history, stored.taxonomy, views)
+        fitted = assemble(encoder, network.eval(), ranker, inserting, history, stored.taxonomy, views, wording)
         if pictures is not None:
             texts = fitted.plain_vectors
             with artifact.same_layout(path):

@@ -1,13 +1,16 @@
 from __future__ import annotations
 
+from hashlib import sha256
+
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
 from taxosphere import Concept
 from taxosphere.ranking.forms import Few
-from taxosphere.ranking.lexicon import Association, Bag, Lexicon, Stack, Wording
+from taxosphere.ranking.lexicon import VERSION, Association, Bag, Lexicon, Stack, Wording
 from taxosphere.ranking.mentions import definition_mentions, name_mentions
 from taxosphere.ranking.rows import Rows
 from taxosphere.ranking.words import read
@@ -91,6 +94,12 @@ def test_words_of_some_concepts_are_those_read_from_them_alone(kept: list[int]) 
     _same(Wording.of(_SEED).take(np.array(kept, np.int64)), Wording.of(_SEED[i] for i in kept))
 
 
+@pytest.mark.parametrize("seed", [_SEED, [Concept("x", "?")]])
+def test_words_survive_as_arrays(seed: list[Concept]) -> None:
+    words = Wording.of(seed)
+    _same(Wording.from_arrays(words.to_arrays()), words)
+
+
 def test_names_and_their_bearers() -> None:
     words = Wording.of(_SEED)
     assert words.places() == {
@@ -104,6 +113,13 @@ def test_names_and_their_bearers() -> None:
     }
     assert words.shared().tolist() == [2, 1, 1, 1, 1]  # what has no words shares its name with nobody
     assert words.lengths.tolist() == [2, 0, 1, 2, 1]
+
+
+def test_other_rules_for_words_have_another_version() -> None:
+    """Stored words would not match those of a query: raise `VERSION` along with the digest."""
+    arrays = Wording.of(_SEED).to_arrays()
+    digest = sha256(b"".join(name.encode() + arrays[name].tobytes() for name in sorted(arrays))).hexdigest()
+    assert (VERSION, digest[:16]) == (1, "9709f795bf1b4127")
 
 
 def test_names_within_names() -> None:

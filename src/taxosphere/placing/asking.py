@@ -26,6 +26,7 @@ from taxosphere.placing.sight import Sight
 from taxosphere.ranking import fusion
 from taxosphere.ranking.context import Context
 from taxosphere.ranking.crossfit import points
+from taxosphere.ranking.lexicon import Wording
 from taxosphere.ranking.ranker import Ranked, Ranker
 from taxosphere.ranking.shortlist import blocks
 from taxosphere.ranking.views import Views, encode_views
@@ -71,8 +72,9 @@ def assemble(
     history: tuple[Epoch, ...],
     taxonomy: Taxonomy,
     views: Views,
+    read_before: Wording | None = None,
 ) -> Fitted:
-    context = Context(taxonomy, views, points(network, views.full), len(taxonomy))
+    context = Context(taxonomy, views, points(network, views.full), len(taxonomy), read_before)
     held = ranker.held_out
     cutoff = suggestions.parent_cutoff(held.probabilities, held.labels, held.golds)
     return Fitted(encoder, network, ranker, insertion, history, context, NameIndex(taxonomy), cutoff)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,11 @@ from taxosphere.taxonomy import Concept
 Floats = NDArray[np.float32]
 Longs = NDArray[np.int64]
 
+# Of the rules by which a text becomes words, and words become bags. Models keep the words of their seed; one that was
+# written under other rules reads it anew.
+VERSION = 1
 _GRAMS = (3, 4, 5)
+_KEYS = "keys"
 
 
 @dataclass(frozen=True)
@@ -171,6 +176,24 @@ class Wording:
     def take(self, kept: Longs) -> Wording:
         bags = {name: bag.take(kept) for name, bag in self.bags.items()}
         return Wording(bags, self.keys.take(kept), self.lengths[kept])
+
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """For an artifact: words, which hold no line breaks, one to a line in the order of their columns."""
+        arrays: dict[str, NDArray[Any]] = {"lengths": self.lengths}
+        for name, bag in (*self.bags.items(), (_KEYS, self.keys)):
+            words = np.frombuffer("\n".join(bag.columns).encode(), np.uint8)
+            arrays |= {f"{name}.words": words, f"{name}.columns": bag.rows.columns, f"{name}.ends": bag.rows.ends}
+        return arrays
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Wording:
+        def bag(name: str) -> Bag:
+            words = arrays[f"{name}.words"].tobytes().decode()
+            used = arrays[f"{name}.columns"]
+            rows = Rows(np.ones(len(used), np.float32), used, arrays[f"{name}.ends"])
+            return Bag.of({word: column for column, word in enumerate(words.split("\n") if words else ())}, rows)
+
+        return cls({name: bag(name) for name in BAGS}, bag(_KEYS), arrays["lengths"])
 
     def places(self) -> dict[str, list[int]]:
         """The concepts that bear each name."""
