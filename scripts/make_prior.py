@@ -32,7 +32,9 @@ from taxosphere.encoders import text
 from taxosphere.model.config import PolarisConfig, RankingConfig
 from taxosphere.model.presets import auto
 from taxosphere.ranking import calibration, prior, scorer, spaces
+from taxosphere.ranking.context import looseness
 from taxosphere.ranking.crossfit import Examples, examples
+from taxosphere.ranking.features import LOOSE
 from taxosphere.ranking.held_out import signals_by, with_and_without_parents
 from taxosphere.ranking.logistic import Logistic
 from taxosphere.ranking.scorer import Scorer
@@ -212,31 +214,32 @@ def cut(taxonomy: Taxonomy, largest: int) -> Taxonomy:
 
 @dataclass(frozen=True)
 class Lesson:
-    """Examples of one taxonomy; ``table`` is standardised within it."""
+    """Examples of one taxonomy; ``table`` is standardised within it, and ``usual`` is how loose its concepts are."""
 
     found: Examples
     names: list[str]
     table: Floats
     mean: Floats
     scale: Floats
+    usual: float
 
     @classmethod
-    def of(cls, found: Examples) -> Lesson:
+    def of(cls, found: Examples, usual: float) -> Lesson:
         names, raw = derived(found.names, found.table)
         flat = raw.reshape(-1, raw.shape[2])
         mean, scale = flat.mean(0), flat.std(0) + 1e-6
-        return cls(found, names, (raw - mean) / scale, mean, scale)
+        return cls(found, names, (raw - mean) / scale, mean, scale, usual)
 
     @property
     def listed(self) -> NDArray[np.bool_]:
         """Examples with a true parent on their list."""
         return np.asarray(self.found.labels.any(1))
 
-    def again(self) -> Iterator[tuple[Floats, NDArray[np.bool_]]]:
-        """Lists with and without true parents, on the same scale, and which are without."""
+    def again(self) -> Iterator[tuple[Floats, Floats, NDArray[np.bool_]]]:
+        """Lists with and without true parents, on the same scale, their loose ends, and which are without."""
         for lists in with_and_without_parents(self.found):
             raw = derived(self.found.names, lists.table)[1]
-            yield np.asarray((raw - self.mean) / self.scale, np.float32), lists.gone
+            yield np.asarray((raw - self.mean) / self.scale, np.float32), lists.loose - self.usual, lists.gone
 
 
 def lesson(taxonomy: Taxonomy, encoder: text.TextEncoder, settings: RankingConfig) -> Lesson:
@@ -244,7 +247,7 @@ def lesson(taxonomy: Taxonomy, encoder: text.TextEncoder, settings: RankingConfi
     space = spaces.fit(encoder, taxonomy, config, random_state=0)
     found = examples(taxonomy, space.refit, config, random_state=0, progress=None)
     assert found is not None
-    return Lesson.of(found)
+    return Lesson.of(found, float(looseness(taxonomy).mean()))
 
 
 def train(lessons: Sequence[Lesson], settings: RankingConfig, nets: int) -> Scorer:
@@ -261,11 +264,13 @@ def calibrate(lessons: Sequence[Lesson], settings: RankingConfig) -> tuple[float
         for each in lessons[number::GROUPS]:
             own.append(part.scores(each.table))
             labels.append(each.found.labels)
-            for lists, gone in each.again():
-                signals.append(signals_by(part, lists))
+            for lists, loose, gone in each.again():
+                signals.append(signals_by(part, lists, loose))
                 answers.append(gone)
     heat = calibration.temperature(np.concatenate(own), np.concatenate(labels))
-    none = Logistic.fit(np.concatenate(signals), np.concatenate(answers), ridge=0.02, share=settings.none_share)
+    none = calibration.fit_none(
+        np.concatenate(signals), np.concatenate(answers), loose=LOOSE, share=settings.none_share, ridge=0.02
+    )
     return heat, none
 
 

@@ -10,9 +10,10 @@ import pytest
 from gram_encoder import GramEncoder
 from taxosphere import Concept, Taxonomy
 from taxosphere.ranking.context import Context, Points
-from taxosphere.ranking.features import FAMILIES, Queries, best_child, signs, votes
+from taxosphere.ranking.features import FAMILIES, Queries, best_child, signs, similarities, votes
 from taxosphere.ranking.forms import Signs
 from taxosphere.ranking.guess import BY_HAND
+from taxosphere.ranking.lexicon import BAGS
 from taxosphere.ranking.shortlist import blocks, derived, origin, shortlist
 from taxosphere.ranking.views import encode_views
 from taxosphere.ranking.words import read
@@ -134,6 +135,40 @@ def test_signs_of_children_and_votes_against_loops(animals: Taxonomy) -> None:
             (v, p) for v in range(len(animals)) for p in animals.parent_csr.row(v) if c in animals.ancestor_csr.row(p)
         ]
         np.testing.assert_allclose(found["votes below"][:, c], many[:, [v for v, _ in below]].sum(1), atol=1e-5)
+
+
+def test_what_is_loose_around_a_query_against_a_loop(animals: Taxonomy) -> None:
+    """A deleted parent leaves its children behind, near the query that misses it too."""
+    described = Taxonomy.from_edges(
+        animals.edges(),
+        names={"mineral": "mineral"},
+        descriptions={"sparrow": "a brown bird", "dog": "an animal that barks"},
+    )
+    torn = described.keep(np.delete(np.arange(len(animals)), described.position("bird")))
+    context, queries = _context(torn), _queries([Concept("owl", "owl", "a small bird")])
+    by_hand = {"sparrow": 1.0, "mineral": 1.0, "animal": 1 / (1 + np.log(5))}
+    assert dict(zip(torn.ids, context.loose.tolist(), strict=True)) == pytest.approx(
+        {id: by_hand.get(id, 0.0) for id in torn.ids}
+    )
+    used = {name: bag.encode([BAGS[name](r) for r in queries.readings]) for name, bag in context.lexicon.bags.items()}
+    similar = similarities(context, queries, used)
+    found = signs(context, queries, FAMILIES).loose[0]
+    for column, source in enumerate((similar["full"], similar["full"] + similar["text"])):
+        weights = [np.exp(6 * (value - source.max())) for value in source[0]]
+        share = sum(weight * by_hand.get(id, 0.0) for weight, id in zip(weights, torn.ids, strict=True)) / sum(weights)
+        assert found[column] == pytest.approx(share, rel=1e-5)
+    usual = sum(by_hand.values()) / len(torn)
+    assert found[2] == pytest.approx((usual + 1) / 2)  # its first phrase ends in bird, as the sparrow's
+    assert found[3] == pytest.approx(usual)  # nothing else is called small first
+
+
+def test_loose_ends_follow_the_families(animals: Taxonomy) -> None:
+    context, queries = _context(animals), _queries([Concept("owl", "owl", "an animal like a sparrow")])
+    everything = signs(context, queries, FAMILIES).loose[0]
+    assert everything.all()
+    for family, silent in {"votes": [0, 1], "descriptions": [1, 2, 3], "names": []}.items():
+        found = signs(context, queries, [other for other in FAMILIES if other != family]).loose[0]
+        np.testing.assert_array_equal(found, np.where(np.isin(np.arange(4), silent), 0, everything))
 
 
 def test_words_below_a_candidate_against_a_loop(animals: Taxonomy) -> None:

@@ -10,6 +10,7 @@ from taxosphere.ranking.forms import Below, Few, Signs, dealt, largest, positive
 
 COUNT, SIZE = 3, 7
 OWNERS = np.array([1, 4, 6])
+NOTHING_LOOSE = np.zeros((0, 0), np.float32)
 
 
 def _forms() -> tuple[Signs, dict[str, np.ndarray]]:
@@ -31,7 +32,7 @@ def _forms() -> tuple[Signs, dict[str, np.ndarray]]:
         below[:, OWNERS] = inside
         few[keys] = values
         whole |= {f"full {number}": full, f"below {number}": below, f"few {number}": few.reshape(COUNT, SIZE)}
-    return Signs((COUNT, SIZE), OWNERS, forms), whole  # type: ignore[arg-type]
+    return Signs((COUNT, SIZE), OWNERS, forms, NOTHING_LOOSE), whole  # type: ignore[arg-type]
 
 
 def test_signs_at_some_candidates_named_once_or_twice() -> None:
@@ -54,7 +55,7 @@ def test_the_weighted_sum(at_all: bool) -> None:
 
 def test_a_taxonomy_without_edges_has_no_owners() -> None:
     none = Below(np.zeros((2, 0), np.float32), np.array([[1.0], [2.0]], np.float32))
-    signs = Signs((2, 3), np.zeros(0, np.int64), {"below": none})
+    signs = Signs((2, 3), np.zeros(0, np.int64), {"below": none}, NOTHING_LOOSE)
     expected = [[1, 1, 1], [2, 2, 2]]
     assert signs.at(np.tile(np.arange(3), (2, 1)))["below"].tolist() == expected
     assert signs.weighted([(none, 1.0)]).tolist() == expected
@@ -62,7 +63,7 @@ def test_a_taxonomy_without_edges_has_no_owners() -> None:
 
 def test_rows_of_several_signs_are_dealt_out() -> None:
     rows = np.random.default_rng(2).integers(0, 3, (2 * COUNT, SIZE)).astype(np.float32)
-    signs = Signs((COUNT, SIZE), OWNERS, dict(dealt(sparse.csr_array(rows), ["one", "two"])))
+    signs = Signs((COUNT, SIZE), OWNERS, dict(dealt(sparse.csr_array(rows), ["one", "two"])), NOTHING_LOOSE)
     found = signs.at(np.tile(np.arange(SIZE), (COUNT, 1)))
     np.testing.assert_array_equal(np.concatenate([found["one"], found["two"]]), rows)
 

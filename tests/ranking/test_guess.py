@@ -48,7 +48,7 @@ def test_few_queries_move_the_weights_less_than_many() -> None:
 
 
 def _signs(fitted: Fitted, count: int, forms: dict[str, Form] | None = None) -> Signs:
-    return Signs((count, len(fitted.seed)), fitted.context.owners, forms or {})
+    return Signs((count, len(fitted.seed)), fitted.context.owners, forms or {}, np.zeros((count, 0), np.float32))
 
 
 def test_signs_that_were_not_computed_say_nothing(fitted: Fitted) -> None:

@@ -74,3 +74,25 @@ def test_a_catalogue_too_small_to_learn_from_gets_probabilities_all_the_same() -
         assert found[0].name == "cheese"
         assert found[0].probability > 0.5
         assert found.none_probability < 0.1
+
+
+def test_a_list_without_edges_is_ranked_by_the_plain_cosine() -> None:
+    """The prior trusts what the head has learned, which here is nothing: it found gouda cheese among the furniture."""
+    shelves = ["dairy", "fruit", "tools", "clothes", "furniture", "books", "toys", "shoes"]
+    flat = Taxonomy.from_edges([], names={shelf: shelf for shelf in shelves})
+    model = Polaris().fit(flat, encoder=text.load("minilm"))
+    assert "plain cosine" in model.summary()[0]
+    for name, shelf in {"gouda cheese": "dairy", "plum": "fruit", "claw hammer": "tools", "sandals": "shoes"}.items():
+        assert model.suggest(name)[0].name == shelf
+
+
+def test_many_loose_ends_are_no_hint_that_parents_are_missing() -> None:
+    """Most of a young taxonomy stands alone. More loose ends than usual tell something, and there are no more here."""
+    alone = ["tools", "clothes", "furniture", "books", "toys", "shoes", "lamps", "carpets", "plants", "bicycles"]
+    young = Taxonomy.from_edges(
+        [("food", "dairy"), ("food", "fruit"), ("dairy", "milk")], names={shelf: shelf for shelf in alone}
+    )
+    model = Polaris().fit(young, encoder=text.load("minilm"))
+    assert "the prior" in model.summary()[0]
+    asked = ["claw hammer", "sandals", "gouda cheese", "wardrobe"]
+    assert max(model.suggest(name).none_probability for name in asked) < 0.5

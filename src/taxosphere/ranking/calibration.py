@@ -6,10 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
+from taxosphere.ranking.logistic import Logistic
+
 Floats = NDArray[np.floating]
 
 TOP = 3  # best scores that the none-question looks at
 PLACES = 10  # of held-out lists that are remembered; among as many first places the parents of a concept are sought
+RIDGE = 0.3  # on the weights of the question whether any candidate is right
 HEAD = 10  # candidates in front, by the first guess, whose mean signs the none-question looks at
 
 
@@ -50,9 +53,9 @@ def first_place_temperature(scores: Floats, labels: NDArray[np.bool_], none: Flo
     return float(np.exp(minimize_scalar(loss, bounds=(-2.5, 2.5), method="bounded").x))
 
 
-def none_signals(scores: Floats, table: Floats) -> NDArray[np.float32]:
+def none_signals(scores: Floats, table: Floats, loose: Floats) -> NDArray[np.float32]:
     """What tells a list without the true parent: weak best scores, a flat top, weak features of the best candidates
-    and of those in front.
+    and of those in front; last, the loose ends around the query (q, s).
 
     ``scores`` (q, k) are log probabilities, ``table`` (q, k, f) the standardised features they were made from, in the
     order of the first guess. A mean over the whole list would say little but how long it is: ranks within a list add up
@@ -63,9 +66,18 @@ def none_signals(scores: Floats, table: Floats) -> NDArray[np.float32]:
     probability = softmax(scores)
     entropy = -(probability * np.log(np.maximum(probability, 1e-12))).sum(1, keepdims=True)
     leader = np.take_along_axis(table, scores.argmax(1)[:, None, None], 1)[:, 0]
-    return np.concatenate([best, entropy, leader, table.max(1), table[:, :HEAD].mean(1)], axis=1).astype(np.float32)
+    parts = [best, entropy, leader, table.max(1), table[:, :HEAD].mean(1), loose]
+    return np.concatenate(parts, axis=1).astype(np.float32)
 
 
-def signal_count(features: int) -> int:
-    """How many none-signals a list with this many features has."""
-    return TOP + 1 + 3 * features
+def signal_count(features: int, loose: int) -> int:
+    """How many none-signals a list with this many features and loose ends has."""
+    return TOP + 1 + 3 * features + loose
+
+
+def fit_none(signals: Floats, gone: NDArray[np.bool_], *, loose: int, share: float, ridge: float = RIDGE) -> Logistic:
+    """Learn from lists whether their true parents are gone. Hundreds of signals that say much the same share a weight;
+    the ``loose`` ends at their end are few and say something else, so they are held back less."""
+    pull = np.full(signals.shape[1], ridge)
+    pull[-loose:] /= 50
+    return Logistic.fit(signals, gone, ridge=pull, share=share)

@@ -13,7 +13,7 @@ from scipy import sparse
 
 from taxosphere.orbit import gate
 from taxosphere.ranking.forms import Matrix
-from taxosphere.ranking.lexicon import Lexicon, Wording
+from taxosphere.ranking.lexicon import PHRASE, Lexicon, Wording
 from taxosphere.ranking.views import Views
 from taxosphere.sphere import vmf
 from taxosphere.taxonomy import Taxonomy
@@ -133,6 +133,17 @@ class Context:
         return Lexicon(self.wording, sparse.csr_array(upward.T))
 
     @cached_property
+    def loose(self) -> Floats:
+        return looseness(self.known)
+
+    @cached_property
+    def loose_words(self) -> dict[str, Floats]:
+        """How loose the concepts are whose definition says with this word what they are."""
+        usual = float(self.loose.mean())
+        values = np.pad(self.loose, (0, len(self.taxonomy) - self.evidence), constant_values=usual)
+        return {name: self.lexicon.bags[name].mean(values, usual) for name in PHRASE}
+
+    @cached_property
     def delta(self) -> Floats:
         return self._padded(gate.delta(self.known).astype(np.float32))
 
@@ -160,3 +171,10 @@ class Context:
                 "words in name": self.wording.lengths,
             }.items()
         }
+
+
+def looseness(taxonomy: Taxonomy) -> Floats:
+    """Zero for a concept that has a parent, one for one that stands alone, less for one with more below it: a root with
+    a tree of its own is there on purpose."""
+    root = taxonomy.parent_csr.counts == 0
+    return np.asarray(root / (1 + np.log1p(taxonomy.descendants)), np.float32)

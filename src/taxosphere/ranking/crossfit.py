@@ -33,24 +33,28 @@ _ASKED_AGAIN = 480  # queries of a fold that the question whether any candidate 
 
 @dataclass(frozen=True)
 class Again:
-    """Lists (o, k, f) of examples that were asked again of a seed from which some true parents had been taken out.
+    """Lists (o, k, f) of examples that were asked again of a seed from which some true parents had been taken out, and
+    their loose ends (o, s).
 
     ``example`` (o,) says which ones, ``gone`` (o,) whether all true parents of it were among those taken out.
     """
 
     table: Floats
+    loose: Floats
     example: NDArray[np.int64]
     gone: NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
 class Examples:
-    """Features (t, k, f), which candidates are true parents (t, k), and how many true parents there are (t,)."""
+    """Features (t, k, f), which candidates are true parents (t, k), how many true parents there are (t,), and the loose
+    ends around the query (t, s)."""
 
     names: tuple[str, ...]
     table: Floats
     labels: NDArray[np.bool_]
     golds: NDArray[np.int64]
+    loose: Floats
     guess: Guess = BY_HAND
     again: tuple[Again, ...] = ()
 
@@ -110,7 +114,7 @@ def examples(
     names: tuple[str, ...] = ()
     tables: list[Floats] = []
     again: list[Again] = []
-    labels, golds = [], []
+    labels, golds, loose = [], [], []
     rng = np.random.default_rng([random_state, 4])
     for number, fold in enumerate(hidden):
         first = guess.fit([part for other, parts in enumerate(samples) for part in parts if other != number])
@@ -126,6 +130,7 @@ def examples(
             tables.append(found.features)
             labels.append(np.stack([np.isin(p, g) for p, g in zip(found.positions, gold, strict=True)]))
             golds.append(np.array([len(g) for g in gold]))
+            loose.append(found.loose)
         again += asked_again(fold, context, families, first, before, rng)
     width = min(table.shape[1] for table in tables)  # folds of a tiny seed may differ in their number of candidates
     return Examples(
@@ -133,6 +138,7 @@ def examples(
         np.concatenate([table[:, :width] for table in tables]),
         np.concatenate([label[:, :width] for label in labels]),
         np.concatenate(golds),
+        np.concatenate(loose),
         guess.fit([part for parts in samples for part in parts]),
         tuple(again),
     )
@@ -165,7 +171,7 @@ def asked_again(
             which = some[clear[block]]
             asking, _ = fold.asking(which)
             found = shortlist(reduced, asking, families, first)
-            yield Again(found.features, before + which, missing[clear[block]] == 1)
+            yield Again(found.features, found.loose, before + which, missing[clear[block]] == 1)
 
 
 def folds(

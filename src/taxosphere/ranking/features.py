@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from taxosphere.orbit import gate
 from taxosphere.ranking.context import Context, Points
 from taxosphere.ranking.forms import Below, Few, Form, Matrix, Signs, dealt, largest
-from taxosphere.ranking.lexicon import BAGS, SEVERAL, SINGLE
+from taxosphere.ranking.lexicon import BAGS, PHRASE, SEVERAL, SINGLE
 from taxosphere.ranking.mentions import definition_mentions, name_mentions
 from taxosphere.ranking.rows import Rows, stacked
 from taxosphere.ranking.views import Views
@@ -28,6 +28,7 @@ Forms = dict[str, Form]
 Words = Mapping[str, tuple[Rows, Floats]]  # of the queries, by the bag they are looked up in: `Bag.encode`
 
 FAMILIES = ("sphere", "encoder", "votes", "structure", "names", "descriptions")
+LOOSE = 4  # ways to look for loose ends
 _GATE = 10.0  # γ of the gate margin: a scale for the feature, not a decision
 
 
@@ -55,7 +56,8 @@ def signs(context: Context, queries: Queries, families: Sequence[str]) -> Signs:
         found |= description_signs(context, queries, similar, used)
     if "votes" in families:
         found |= vote_signs(context, similar, families)
-    return Signs((len(queries.readings), len(context.taxonomy)), context.owners, found)
+    shape = (len(queries.readings), len(context.taxonomy))
+    return Signs(shape, context.owners, found, loose_ends(context, similar, used, families))
 
 
 def similarities(context: Context, queries: Queries, used: Words) -> dict[str, Floats]:
@@ -126,7 +128,7 @@ def name_signs(context: Context, queries: Queries, similar: dict[str, Floats], u
 
 def description_signs(context: Context, queries: Queries, similar: dict[str, Floats], used: Words) -> Forms:
     found: Forms = {"words in common": similar["text"], "words in common, children": similar["text, children"]}
-    found |= associations(context, used, ("phrase head", "phrase start"), ("text", "phrase words"))
+    found |= associations(context, used, PHRASE, ("text", "phrase words"))
     return found | definition_mentions(context.lexicon, queries.readings, len(context.taxonomy))
 
 
@@ -176,6 +178,26 @@ def votes(similarity: Floats, count: int, sharpness: float) -> Rows:
     weights /= np.maximum(weights.sum(1, keepdims=True), 1e-12)
     ends = count * np.arange(number + 1, dtype=np.int32)
     return Rows(weights.ravel().astype(np.float32), nearest.ravel().astype(np.int32), ends)
+
+
+def loose_ends(context: Context, similar: dict[str, Floats], used: Words, families: Sequence[str]) -> Floats:
+    """(q, LOOSE): how much of what surrounds the query hangs below nothing: of the concepts most like it by text, and
+    by text and words together; of those whose definition says with the same word what they are.
+
+    A parent that is missing leaves its children behind, and they resemble the query that misses it too.
+    """
+    described = "descriptions" in families
+    found = np.zeros((len(similar["full"]), LOOSE), np.float32)
+    if "votes" in families:
+        sources = [similar["full"], *([similar["full"] + similar["text"]] if described else [])]
+        for column, source in enumerate(sources):
+            near = votes(source[:, : context.evidence], 30, 6.0)
+            found[:, column] = near.matrix(context.evidence) @ context.loose
+    if described:
+        for column, name in enumerate(PHRASE, LOOSE - len(PHRASE)):
+            rows, usual = used[name][0], context.loose.mean()
+            found[:, column] = usual + rows.sums(context.loose_words[name][rows.columns] - usual)
+    return found
 
 
 def most_similar_child(context: Context, similarity: Floats) -> Below:

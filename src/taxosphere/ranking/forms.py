@@ -39,11 +39,13 @@ Form: TypeAlias = Floats | Below | Few
 
 @dataclass(frozen=True)
 class Signs:
-    """Signs by name; ``shape`` is (queries, candidates) and ``owners`` are the candidates that have children."""
+    """Signs by name; ``shape`` is (queries, candidates) and ``owners`` are the candidates that have children. ``loose``
+    (q, s) speaks of the query and of no candidate: `features.loose_ends`."""
 
     shape: tuple[int, int]
     owners: Longs
     forms: dict[str, Form]
+    loose: Floats
 
     def weighted(self, terms: Iterable[tuple[Form, float]]) -> Floats:
         """The sum (q, n) of signs times weights: like forms are added up among themselves first."""

@@ -18,7 +18,6 @@ from taxosphere.ranking.shortlist import derived
 Floats = NDArray[np.float32]
 
 _GROUPS = 3  # of examples, each scored by nets trained on the others
-_RIDGE = 0.1  # on the weights of the question whether any candidate is right
 
 
 @dataclass(frozen=True)
@@ -56,7 +55,8 @@ def calibrate(
     groups = [group[each.example] for each in lists]
     group_of, gone = np.concatenate(groups), np.concatenate([each.gone for each in lists])
     own = np.zeros(found.labels.shape, np.float32)
-    signals = np.zeros((len(gone), calibration.signal_count(len(names))), np.float32)
+    loose = found.loose.shape[1]
+    signals = np.zeros((len(gone), calibration.signal_count(len(names), loose)), np.float32)
     for number in range(_GROUPS):
         train, test = (group != number) & listed, group == number
         part = scorer.train(
@@ -69,11 +69,14 @@ def calibrate(
         )
         own[test] = part.scores(table[test])
         signals[group_of == number] = np.concatenate(
-            [signals_by(part, each[rows == number]) for each, rows in zip(tables, groups, strict=True)]
+            [
+                signals_by(part, own_table[rows == number], each.loose[rows == number])
+                for own_table, each, rows in zip(tables, lists, groups, strict=True)
+            ]
         )
 
     def answer(rows: NDArray[np.bool_]) -> Logistic:
-        return Logistic.fit(signals[rows], gone[rows], ridge=_RIDGE, share=settings.none_share)
+        return calibration.fit_none(signals[rows], gone[rows], loose=loose, share=settings.none_share)
 
     nobody = np.zeros(len(gone))
     for number in range(_GROUPS):
@@ -83,24 +86,24 @@ def calibrate(
     return held, heat, answer(np.ones(len(gone), bool))
 
 
-def signals_by(nets: Scorer, table: Floats) -> Floats:
+def signals_by(nets: Scorer, table: Floats, loose: Floats) -> Floats:
     """What the none-question looks at, in lists (q, k, f) as these nets see them."""
     x = nets.standardise(table)
-    return calibration.none_signals(nets.scores_of(x), x.numpy())
+    return calibration.none_signals(nets.scores_of(x), x.numpy(), loose)
 
 
 def with_and_without_parents(found: Examples) -> list[Again]:
     """The lists as they are, then those of seeds that lacked some true parents; where no seed was asked again, the
     lists with the true parents struck off."""
     everyone, there = np.arange(len(found)), np.zeros(len(found), bool)
-    whole = Again(found.table, everyone, there)
+    whole = Again(found.table, found.loose, everyone, there)
     if found.again:
         return [whole, *found.again]
     kept = ~found.labels
     width = int(kept.sum(1).min())
     shorter = np.argsort(~kept, axis=1, kind="stable")[:, :width]
     struck = np.take_along_axis(found.table, shorter[:, :, None], 1)
-    return [whole, Again(struck, everyone, ~there)]
+    return [whole, Again(struck, found.loose, everyone, ~there)]
 
 
 def _held_out(

@@ -83,6 +83,12 @@ class Bag:
         squared = rows.sums(weights**2) + strange * self.unknown**2
         return rows._replace(data=weights / rows.spread(np.sqrt(np.maximum(squared, 1e-12))))
 
+    def mean(self, values: Floats, usual: float) -> Floats:
+        """Of each word, the mean of ``values`` (n,) over the concepts that use it and one more, which has the usual."""
+        uses = np.bincount(self.rows.columns, minlength=self.width)
+        total = np.bincount(self.rows.columns, self.rows.spread(values), minlength=self.width)
+        return np.asarray((total + usual) / (uses + 1), np.float32)
+
     def share(self, rows: Rows, strange: Floats) -> Rows:
         """The share of each word in the weight of its row."""
         weights = self.weights[rows.columns]
@@ -150,7 +156,8 @@ BAGS: dict[str, Callable[[Reading], list[str]]] = {
     "phrase head": lambda r: [r.phrase_head] if r.phrase_head else [],
     "phrase start": lambda r: [r.phrase_start] if r.phrase_start else [],
 }
-SINGLE = ("name head", "name start", "phrase head", "phrase start")
+PHRASE = ("phrase head", "phrase start")  # one of them says what a thing is, the other what a verb is
+SINGLE = ("name head", "name start", *PHRASE)
 SEVERAL = ("text", "name words", "phrase words")
 
 

@@ -29,10 +29,15 @@ class Logistic:
 
     @classmethod
     def fit(
-        cls, signals: NDArray[np.floating], labels: NDArray[np.bool_], *, ridge: float, share: float | None = None
+        cls,
+        signals: NDArray[np.floating],
+        labels: NDArray[np.bool_],
+        *,
+        ridge: float | Floats,
+        share: float | None = None,
     ) -> Logistic:
-        """``ridge`` pulls the weights (not the constant) to zero; ``share`` is how common a yes is, where the sample
-        has another share of them."""
+        """``ridge`` pulls the weights (not the constant) to zero, each as strongly as the others or with a strength of
+        its own; ``share`` is how common a yes is, where the sample has another share of them."""
         mean, scale = moments(signals.astype(np.float64))
         x = np.column_stack([(signals - mean) / scale, np.ones(len(signals))])
         sign = np.where(labels, 1.0, -1.0)
@@ -42,7 +47,7 @@ class Logistic:
 
         def loss(w: Floats) -> tuple[float, Floats]:
             margin = sign * (x @ w)
-            pull = ridge * np.append(w[:-1], 0.0)
+            pull = np.append(ridge * w[:-1], 0.0)
             gradient = -(x * (importance * sign * expit(-margin))[:, None]).mean(0)
             return float((importance * np.logaddexp(0, -margin)).mean() + 0.5 * pull @ w), gradient + pull
 

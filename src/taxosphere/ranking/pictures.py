@@ -21,7 +21,7 @@ from taxosphere.model.directions import Directions, label_means, speak, unit
 from taxosphere.orbit import gate
 from taxosphere.ranking.context import Context, Points
 from taxosphere.ranking.crossfit import Examples
-from taxosphere.ranking.features import best_child, votes
+from taxosphere.ranking.features import LOOSE, best_child, votes
 from taxosphere.ranking.ranker import Ranked, Ranker
 from taxosphere.ranking.shortlist import Shortlist, blocks
 from taxosphere.ranking.views import Views
@@ -143,7 +143,8 @@ def shortlist(pictured: Pictured, asked: Floats, *, length: int = _LENGTH) -> Sh
     static = {"has pictures": pictured.shown.astype(np.float32), **pictured.context.static}
     columns |= {name: values[positions] for name, values in static.items()}
     table = np.stack(list(columns.values()), axis=-1).astype(np.float32)
-    return Shortlist(tuple(columns), table, positions.astype(np.int64), guess)
+    nothing_loose = np.zeros((len(guess), LOOSE), np.float32)  # the ranker of the texts tells that
+    return Shortlist(tuple(columns), table, positions.astype(np.int64), guess, nothing_loose)
 
 
 def examples(
@@ -190,6 +191,7 @@ def examples(
         np.concatenate([table[:, :width] for table in tables]),
         np.concatenate([label[:, :width] for label in labels]),
         np.concatenate(golds),
+        np.zeros((sum(map(len, tables)), LOOSE), np.float32),
     )
 
 

@@ -16,7 +16,7 @@ from taxosphere.model.config import PolarisConfig, RankingConfig
 from taxosphere.model.network import SphereNetwork
 from taxosphere.orbit import gate
 from taxosphere.ranking import calibration, prior, scorer
-from taxosphere.ranking.context import Context
+from taxosphere.ranking.context import Context, looseness
 from taxosphere.ranking.crossfit import Examples, Progress, examples, queries_of
 from taxosphere.ranking.guess import BY_HAND, COSINE, Guess
 from taxosphere.ranking.held_out import HeldOut, calibrate
@@ -63,6 +63,9 @@ class Ranker:
     held_out: HeldOut
     note: str
     guess: Guess = BY_HAND
+    usual: float = 0.0
+    """How loose concepts are where nothing is missing, if "none" has learned from other taxonomies: a seed that is a
+    list has no hierarchy to miss."""
 
     @classmethod
     def fit(
@@ -79,12 +82,23 @@ class Ranker:
         """Learn from leaves hidden in turn, beginning from what is ``known`` of other taxonomies; ``gamma`` is that of
         the head the ranker will stand on."""
         settings = config.ranking
+        if len(seed.edge_array) == 0:  # the prior trusts directions, and here they have learned from nothing
+            known = None
         found = examples(seed, refit, config, random_state=random_state, progress=progress)
         if progress is not None and found is not None:
             progress(0, 1, f"training the ranker on {len(found):,} lists")
         note = "ranker learned from {:,} hidden leaves" + (", starting from the prior" if known else "")
         otherwise = COSINE if "encoder" in settings.families else BY_HAND
-        return cls.learn(found, settings, known, gamma=gamma, note=note, random_state=random_state, otherwise=otherwise)
+        return cls.learn(
+            found,
+            settings,
+            known,
+            gamma=gamma,
+            note=note,
+            random_state=random_state,
+            otherwise=otherwise,
+            usual=float(looseness(seed).mean()),
+        )
 
     @classmethod
     def learn(
@@ -97,12 +111,13 @@ class Ranker:
         note: str,
         random_state: int,
         otherwise: Guess = BY_HAND,
+        usual: float = 0.0,
     ) -> Ranker:
         """From examples, of whatever kind; ``note`` has a place for their number. Too few are not learned from: the
-        prior ranks as it is, or what is to do so ``otherwise``."""
+        prior ranks as it is, knowing how loose the seed ``usual``ly is, or what is to do so ``otherwise``."""
         usable = 0 if found is None else int(found.labels.any(1).sum())
         if found is None or usable < FEWEST:
-            return cls._fallback(settings, known, gamma, usable, otherwise)
+            return cls._fallback(settings, known, gamma, usable, otherwise, usual)
         names, table = derived(found.names, found.table)
         listed = found.labels.any(1)
         fitted = scorer.train(
@@ -121,13 +136,20 @@ class Ranker:
 
     @classmethod
     def _fallback(
-        cls, settings: RankingConfig, known: prior.Prior | None, gamma: float, usable: int, otherwise: Guess
+        cls,
+        settings: RankingConfig,
+        known: prior.Prior | None,
+        gamma: float,
+        usable: int,
+        otherwise: Guess,
+        usual: float,
     ) -> Ranker:
         note = f"only {usable} leaves to learn from (at least {FEWEST} are needed): ranking by "
         families, share, nothing = settings.families, settings.none_share, HeldOut.nothing()
         if known is not None:
             note += "the prior learned on other taxonomies"
-            return cls(families, known.names, known.scorer, known.temperature, known.none, share, gamma, nothing, note)
+            heat, none = known.temperature, known.none
+            return cls(families, known.names, known.scorer, heat, none, share, gamma, nothing, note, BY_HAND, usual)
         note += f"the {'plain cosine' if otherwise is COSINE else 'first guess'}, uncalibrated"
         empty = Scorer(np.zeros(0, np.float32), np.ones(0, np.float32), ())
         return cls(families, (), empty, _COOL, None, share, gamma, nothing, note, otherwise)
@@ -163,7 +185,7 @@ class Ranker:
         own = self._own(x, found)
         order = np.argsort(-own, axis=1, kind="stable")
         positions = np.take_along_axis(found.positions, order, 1)
-        none = self._none(own, x)
+        none = self._none(own, x, found.loose - self.usual)
         probability = np.take_along_axis(calibration.softmax(own, self.temperature), order, 1) * (1 - none[:, None])
         cosine = np.einsum("qd,qkd->qk", asked, candidates[positions])
         threshold = gate.thresholds(delta, self.gamma)
@@ -195,10 +217,10 @@ class Ranker:
             return self.scorer.scores_of(x)
         return np.asarray(np.take_along_axis(found.guess, found.positions, 1), np.float32)
 
-    def _none(self, own: Floats, x: Tensor) -> NDArray[np.float64]:
+    def _none(self, own: Floats, x: Tensor, loose: Floats) -> NDArray[np.float64]:
         if self.none is None:
             return np.full(len(own), self.none_share)
-        return self.none.probability(calibration.none_signals(own, x.numpy()))
+        return self.none.probability(calibration.none_signals(own, x.numpy(), loose))
 
     @cached_property
     def _origins(self) -> tuple[tuple[str, ...], Floats]:
@@ -220,7 +242,7 @@ class Ranker:
         arrays |= {f"held_out.{key}": value for key, value in vars(self.held_out).items()}
         if self.none is not None:
             arrays |= {f"none.{key}": value for key, value in self.none.to_arrays().items()}
-        keys = ("families", "columns", "temperature", "none_share", "gamma", "note")
+        keys = ("families", "columns", "temperature", "none_share", "gamma", "note", "usual")
         return arrays, {key: getattr(self, key) for key in keys} | {"guess": self.guess.weights}
 
     @classmethod
@@ -237,6 +259,7 @@ class Ranker:
             HeldOut(**under("held_out.", arrays)),
             notes["note"],
             Guess(notes["guess"]),
+            notes["usual"],
         )
 
 

@@ -51,12 +51,14 @@ _RELATIVE = (
 
 @dataclass(frozen=True)
 class Shortlist:
-    """Features (q, k, f) of the candidates at ``positions`` (q, k), best guess first; ``guess`` is (q, n)."""
+    """Features (q, k, f) of the candidates at ``positions`` (q, k), best guess first; ``guess`` is (q, n), ``loose``
+    (q, s) are those of `Signs`."""
 
     names: tuple[str, ...]
     features: Floats
     positions: Longs
     guess: Floats
+    loose: Floats
 
 
 def blocks(count: int, candidates: int) -> Iterator[slice]:
@@ -90,7 +92,7 @@ def shortlist(
     if "structure" in families:
         columns |= {name: values[positions] for name, values in context.static.items()}
     table = np.stack(list(columns.values()), axis=-1).astype(np.float32)
-    return Shortlist(tuple(columns), table, positions.astype(np.int64), guess)
+    return Shortlist(tuple(columns), table, positions.astype(np.int64), guess, found.loose)
 
 
 def derived(names: Sequence[str], table: Floats) -> tuple[list[str], Floats]:
