@@ -54,7 +54,7 @@ def main() -> None:
 
 def command(*args: object) -> str:
     done = subprocess.run(
-        [sys.executable, "-m", "taxosphere.cli", *map(str, args)], stdout=subprocess.PIPE, text=True, check=True
+        [sys.executable, "-m", "taxosphere", *map(str, args)], stdout=subprocess.PIPE, text=True, check=True
     )
     return done.stdout
 

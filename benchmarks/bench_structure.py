@@ -91,7 +91,7 @@ def inspect_at_scale(size: int = 1_000_000, edges: int = 1_200_000) -> None:
         path = Path(folder) / "large"
         random_hierarchy(size, edges).write(path)
         start = time.perf_counter()
-        command = [sys.executable, "-m", "taxosphere.cli", "inspect", "--json", str(path)]
+        command = [sys.executable, "-m", "taxosphere", "inspect", "--json", str(path)]
         found = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
         seconds = time.perf_counter() - start
     used = resource.getrusage(resource.RUSAGE_CHILDREN)

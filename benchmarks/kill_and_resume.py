@@ -25,7 +25,7 @@ from taxosphere.cli.fit import checkpoint_folder
 
 
 def start(taxonomy: str, model: Path, more: list[str]) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "taxosphere.cli", "fit", taxonomy, "-o", str(model), "--resume", *more]
+    command = [sys.executable, "-m", "taxosphere", "fit", taxonomy, "-o", str(model), "--resume", *more]
     return subprocess.Popen(command, stderr=subprocess.DEVNULL)
 
 

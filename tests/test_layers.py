@@ -31,6 +31,7 @@ LAYERS = (
     "report",
     "service",
     "cli",
+    "__main__",
 )
 HEAVY = ("torch", "transformers", "safetensors", "networkx", "pandas", "matplotlib")
 

@@ -93,7 +93,7 @@ def test_a_reader_that_leaves_early_is_no_error(tmp_path: Path) -> None:
     (tmp_path / "t.tsv").write_text(
         "parent\tchild\n" + rows + "".join(f"x\tConcept {i}\n" for i in range(5000)), "utf-8"
     )
-    command = [sys.executable, "-m", "taxosphere.cli", "inspect", "--all", str(tmp_path / "t.tsv")]
+    command = [sys.executable, "-m", "taxosphere", "inspect", "--all", str(tmp_path / "t.tsv")]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stderr is not None
@@ -107,7 +107,7 @@ def test_any_terminal_can_show_any_name(tmp_path: Path, encoding: str) -> None:
     path = tmp_path / "t.tsv"
     path.write_text("parent\tchild\n動物\t鳥\n鳥\tа → б\nа → б\t動物\n", "utf-8")
     environment = {**os.environ, "PYTHONIOENCODING": encoding}
-    command = [sys.executable, "-m", "taxosphere.cli", "inspect", str(path)]
+    command = [sys.executable, "-m", "taxosphere", "inspect", str(path)]
     plain = subprocess.run(command, capture_output=True, env=environment, check=True)
     assert plain.stderr == b""
     shown = subprocess.run([*command, "--json"], capture_output=True, env=environment, check=True)
@@ -168,7 +168,7 @@ def test_a_title_may_hold_brackets(capsys: Capture, monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize("more", [">&-", "--json >&-", "2>&-", ">&- 2>&-", "<&- >&- 2>&-"])
 def test_a_closed_stream_is_no_error(tmp_path: Path, more: str) -> None:
     (tmp_path / "t.tsv").write_text("parent\tchild\na\tb\n", "utf-8")
-    command = f"'{sys.executable}' -m taxosphere.cli inspect t.tsv {more}"
+    command = f"'{sys.executable}' -m taxosphere inspect t.tsv {more}"
     done = subprocess.run(command, shell=True, cwd=tmp_path, capture_output=True, check=False)
     assert (done.returncode, done.stderr) == (0, b"")
 

@@ -56,7 +56,7 @@ def world(tmp_path: Path) -> Path:
 
 
 def start(world: Path, out: str, methods: str = "dice,tfidf", workers: int = 2) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "taxosphere.cli", "bench", "--out", str(world / out), "--methods", methods]
+    command = [sys.executable, "-m", "taxosphere", "bench", "--out", str(world / out), "--methods", methods]
     command += ["--datasets", f"{world / 'first'},{world / 'second'}", "--encoder", str(world / "vectors.npy")]
     command += ["--runs", "4", "--workers", str(workers)]
     command += ["--compare", "dice"]

@@ -1,7 +1,0 @@
-"""``python -m taxosphere.cli``, where the command itself is not on the path."""
-
-import sys
-
-from taxosphere.cli import main
-
-sys.exit(main())
