@@ -64,8 +64,8 @@ class Ranker:
     note: str
     guess: Guess = BY_HAND
     usual: float = 0.0
-    """How loose concepts are where nothing is missing, if "none" has learned from other taxonomies: a seed that is a
-    list has no hierarchy to miss."""
+    """How loose the seed's concepts are, where "none" has learned from other taxonomies and not from this one: a young
+    one is full of loose ends without anything missing."""
 
     @classmethod
     def fit(
@@ -114,7 +114,7 @@ class Ranker:
         usual: float = 0.0,
     ) -> Ranker:
         """From examples, of whatever kind; ``note`` has a place for their number. Too few are not learned from: the
-        prior ranks as it is, knowing how loose the seed ``usual``ly is, or what is to do so ``otherwise``."""
+        prior ranks as it is (``usual`` says how loose the seed's concepts are), or what is to do so ``otherwise``."""
         usable = 0 if found is None else int(found.labels.any(1).sum())
         if found is None or usable < FEWEST:
             return cls._fallback(settings, known, gamma, usable, otherwise, usual)
