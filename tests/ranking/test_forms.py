@@ -70,8 +70,9 @@ def test_rows_of_several_signs_are_dealt_out() -> None:
 
 @pytest.mark.parametrize("kinds", [1000, 4, 1])
 @pytest.mark.parametrize("count", [1, 5, 12, 40])
-def test_the_largest_of_each_row_and_of_equal_ones_the_first(kinds: int, count: int) -> None:
-    values = np.random.default_rng(kinds).integers(0, kinds, (6, 12)).astype(np.float32)
-    values[0, 3] = -np.inf
+@pytest.mark.parametrize("size", [12, 700])
+def test_the_largest_of_each_row_and_of_equal_ones_the_first(kinds: int, count: int, size: int) -> None:
+    values = np.random.default_rng(kinds).integers(0, kinds, (6, size)).astype(np.float32)
+    values[0, 3] = values[1, 5:] = -np.inf
     expected = [sorted(np.argsort(-row, kind="stable")[:count].tolist()) for row in values]
     assert largest(values, count).tolist() == expected

@@ -56,7 +56,8 @@ def with_ids(
     """Give ids to concepts that have none, and refuse ids that are taken."""
     concepts = list(numbered)
     stated, kept = {concept.id for _, concept in concepts}, obo.kept_ids(taxonomy)
-    space, new = namespace(taxonomy.ids), set[str]()
+    space = namespace(taxonomy.ids) if "" in stated else ""
+    new = set[str]()
 
     def there(id: str) -> bool:
         return id in taxonomy or id in new or id in kept

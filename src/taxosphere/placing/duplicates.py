@@ -17,7 +17,7 @@ _WORDS = re.compile(rf"(?:{WORD}|[+#<>♯♭]|(?<=\d)[.,](?=\d)|(?<=\w)-(?!\w))+
 _ACCENT = re.compile(r"([a-z\u0370-\u03ff])[\u0300-\u036f]+")  # elsewhere such a sign makes another letter: и, й
 _SENSES = 0.1  # of the names repeat where concepts are senses of words
 _PREFIXED = re.compile(r"[A-Za-z]\w*:\S+")
-_SAMPLE = 1000  # ids are enough to tell what most look like
+_SAMPLE = 200  # ids are enough to tell what most look like
 
 
 @dataclass(frozen=True, slots=True)

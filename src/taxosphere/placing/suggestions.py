@@ -106,8 +106,8 @@ def assemble(
     rows = zip(*(figure.tolist() for figure in figures), _reasons(ranked, shown), strict=True)
     paths = {p: _path(taxonomy, p) for p in np.unique(places).tolist()}
     found = []
+    siblings = _siblings(context, query_vectors, places)
     for i, (query, row) in enumerate(zip(queries, rows, strict=True)):
-        siblings = _siblings(context, query_vectors[i], places[i])
         wanted = [
             Suggestion(
                 position=position,
@@ -121,7 +121,7 @@ def assemble(
                 siblings=near,
                 reasons=reasons,
             )
-            for position, probability, score, cosine, gate, reasons, near in zip(*row, siblings, strict=True)
+            for position, probability, score, cosine, gate, reasons, near in zip(*row, siblings[i], strict=True)
         ]
         strong = [s for s in wanted[:PLACES] if s.probability >= cutoff * wanted[0].probability]
         already = tuple((taxonomy.ids[m.position], taxonomy.names[m.position], m.how) for m in matches[i])
@@ -153,16 +153,19 @@ def _reasons(ranked: Ranked, shown: int) -> list[list[dict[str, float]]]:
 
 
 def _siblings(
-    context: Context, vector: np.ndarray[Any, Any], parents: np.ndarray[Any, np.dtype[np.int64]]
-) -> list[tuple[str, ...]]:
-    """Names of the children of each parent that are most similar to the query."""
-    parent, child = context.taxonomy.child_csr.expand(parents)
-    near = np.einsum("cd,d->c", context.vectors[child], vector)  # too little work for the threads of a product
-    order = np.lexsort((-near, parent))
-    ends = np.searchsorted(parent, np.arange(len(parents) + 1)).tolist()
-    nearest = child[order].tolist()
+    context: Context, vectors: np.ndarray[Any, Any], parents: np.ndarray[Any, np.dtype[np.int64]]
+) -> list[list[tuple[str, ...]]]:
+    """Names of the children of each parent (q, k) that are most similar to the query."""
+    count = parents.shape[1]
+    place, child = context.taxonomy.child_csr.expand(parents.ravel())
+    ends = np.searchsorted(place, np.arange(parents.size + 1)).tolist()
+    near = np.empty(len(child), np.float32)
+    for vector, (start, end) in zip(vectors, pairwise(ends[::count]), strict=True):
+        near[start:end] = np.einsum("cd,d->c", context.vectors[child[start:end]], vector)  # too little for threads
+    nearest = child[np.lexsort((-near, place))].tolist()
     names = context.taxonomy.names
-    return [tuple(names[c] for c in nearest[start : min(start + _SIBLINGS, end)]) for start, end in pairwise(ends)]
+    found = [tuple([names[c] for c in nearest[s : min(s + _SIBLINGS, end)]]) for s, end in pairwise(ends)]
+    return [found[start : start + count] for start in range(0, len(found), count)]
 
 
 def _independent(taxonomy: Taxonomy, strong: Sequence[Suggestion]) -> list[Suggestion]:

@@ -25,10 +25,12 @@ from taxosphere.ranking.words import Reading
 
 Floats = NDArray[np.float32]
 Forms = dict[str, Form]
+Similar = dict[str, Floats]  # by measure
 Words = Mapping[str, tuple[Rows, Floats]]  # of the queries, by the bag they are looked up in: `Bag.encode`
 
 FAMILIES = ("sphere", "encoder", "votes", "structure", "names", "descriptions")
 LOOSE = 4  # ways to look for loose ends
+_COMPARED = ("sphere", "full", "name", "text", "grams")  # measures by which children are looked at
 _GATE = 10.0  # γ of the gate margin: a scale for the feature, not a decision
 
 
@@ -46,21 +48,23 @@ def signs(context: Context, queries: Queries, families: Sequence[str]) -> Signs:
     found: Forms = {}
     used = {name: bag.encode([BAGS[name](r) for r in queries.readings]) for name, bag in context.lexicon.bags.items()}
     similar = similarities(context, queries, used)
+    # What children say is gathered from these: all queries of a child in a row.
+    turned = {name: np.ascontiguousarray(similar[name].T) for name in _COMPARED}
     if "sphere" in families:
-        found |= sphere_signs(context, queries, similar)
+        found |= sphere_signs(context, queries, similar, turned)
     if "encoder" in families:
-        found |= encoder_signs(context, queries, similar)
+        found |= encoder_signs(context, similar, turned)
     if "names" in families:
         found |= name_signs(context, queries, similar, used)
     if "descriptions" in families:
         found |= description_signs(context, queries, similar, used)
     if "votes" in families:
-        found |= vote_signs(context, similar, families)
+        found |= vote_signs(context, similar, turned, families)
     shape = (len(queries.readings), len(context.taxonomy))
     return Signs(shape, context.owners, found, loose_ends(context, similar, used, families))
 
 
-def similarities(context: Context, queries: Queries, used: Words) -> dict[str, Floats]:
+def similarities(context: Context, queries: Queries, used: Words) -> Similar:
     """Query to concept by each measure; several families build on them."""
     asked, known = queries.views, context.views
     unit = {name: context.lexicon.bags[name].unit(*used[name]) for name in ("grams", "text")}
@@ -88,7 +92,7 @@ def product(asked: Floats, known: Floats) -> Floats:
     return np.ascontiguousarray((torch.from_numpy(known) @ two.T).numpy().T[: len(asked)])
 
 
-def sphere_signs(context: Context, queries: Queries, similar: dict[str, Floats]) -> Forms:
+def sphere_signs(context: Context, queries: Queries, similar: Similar, turned: Similar) -> Forms:
     """Directions, the gate, and the log density of the query's point under each von Mises–Fisher distribution."""
     threshold = gate.thresholds(context.delta, _GATE).astype(np.float32)
     margin = similar["sphere"] - threshold
@@ -97,36 +101,40 @@ def sphere_signs(context: Context, queries: Queries, similar: dict[str, Floats])
     density += context.log_normalizer
     return {
         "sphere": similar["sphere"],
-        "sphere, children": of_children(context, queries.points.z, "z"),
+        "sphere, children": of_children(context, "sphere", turned),
         "gate margin": np.clip(margin, -2, 2, out=margin),
         "sphere mean": mean,
         "sphere likelihood": density,
     }
 
 
-def of_children(context: Context, asked: Floats, source: str) -> Below:
-    """Similarity to the centre of the candidate's children; zero where there are none."""
-    return Below(product(asked, context.centres[source]), np.zeros((len(asked), 1), np.float32))
+def of_children(context: Context, name: str, turned: Similar) -> Below:
+    """Similarity to the centre of the candidate's children; zero where there are none.
+
+    The product with a mean is the mean of the products, and those with all concepts are there already.
+    """
+    values = np.ascontiguousarray((context.centres[name] @ turned[name][: context.evidence]).T)
+    return Below(values, np.zeros((len(values), 1), np.float32))
 
 
-def encoder_signs(context: Context, queries: Queries, similar: dict[str, Floats]) -> Forms:
+def encoder_signs(context: Context, similar: Similar, turned: Similar) -> Forms:
     return {
         "encoder": similar["full"],
         "encoder, names": similar["name"],
         "encoder, text to name": similar["text to name"],
         "encoder, name to text": similar["name to text"],
-        "encoder, children": of_children(context, queries.views.full, "full"),
-        "encoder, children's names": of_children(context, queries.views.name, "name"),
+        "encoder, children": of_children(context, "full", turned),
+        "encoder, children's names": of_children(context, "name", turned),
     }
 
 
-def name_signs(context: Context, queries: Queries, similar: dict[str, Floats], used: Words) -> Forms:
+def name_signs(context: Context, queries: Queries, similar: Similar, used: Words) -> Forms:
     found: Forms = {"letters in common": similar["grams"]}
     found |= associations(context, used, ("name head", "name start"), ("name words",))
     return found | name_mentions(context.lexicon, queries.readings, len(context.taxonomy))
 
 
-def description_signs(context: Context, queries: Queries, similar: dict[str, Floats], used: Words) -> Forms:
+def description_signs(context: Context, queries: Queries, similar: Similar, used: Words) -> Forms:
     found: Forms = {"words in common": similar["text"], "words in common, children": similar["text, children"]}
     found |= associations(context, used, PHRASE, ("text", "phrase words"))
     return found | definition_mentions(context.lexicon, queries.readings, len(context.taxonomy))
@@ -148,7 +156,7 @@ def associations(context: Context, used: Words, single: Sequence[str], several: 
     return dict(found)
 
 
-def vote_signs(context: Context, similar: dict[str, Floats], families: Sequence[str]) -> Forms:
+def vote_signs(context: Context, similar: Similar, turned: Similar, families: Sequence[str]) -> Forms:
     """Parents of the most similar concepts, their parents in turn, and the most similar child."""
     sources = {"full": 20.0, "name": 20.0}
     sources |= {"sphere": 20.0} if "sphere" in families else {}
@@ -162,7 +170,7 @@ def vote_signs(context: Context, similar: dict[str, Floats], families: Sequence[
     for name in sources:
         found[f"votes, {name}"] = parents[name]
         found[f"votes one up, {name}"] = grandparents[name]
-        found[f"most similar child, {name}"] = most_similar_child(context, similar[name])
+        found[f"most similar child, {name}"] = most_similar_child(context, turned[name])
     wide = similar["full"] + similar["name"]
     wide += similar["sphere"] if "sphere" in families else 0
     cast = votes(wide[:, : context.evidence], 30, 6.0).matrix(context.evidence) @ context.parents
@@ -180,7 +188,7 @@ def votes(similarity: Floats, count: int, sharpness: float) -> Rows:
     return Rows(weights.ravel().astype(np.float32), nearest.ravel().astype(np.int32), ends)
 
 
-def loose_ends(context: Context, similar: dict[str, Floats], used: Words, families: Sequence[str]) -> Floats:
+def loose_ends(context: Context, similar: Similar, used: Words, families: Sequence[str]) -> Floats:
     """(q, LOOSE): how much of what surrounds the query hangs below nothing: of the concepts most like it by text, and
     by text and words together; of those whose definition says with the same word what they are.
 
@@ -200,17 +208,17 @@ def loose_ends(context: Context, similar: dict[str, Floats], used: Words, famili
     return found
 
 
-def most_similar_child(context: Context, similarity: Floats) -> Below:
-    """Similarity of the candidate's most similar child; the query's lowest similarity where there is none."""
-    concepts = np.ascontiguousarray(similarity.T)  # what is gathered of a child are all queries in a row
-    nothing = np.zeros((0, len(similarity)), np.float32)
-    best = np.concatenate([nothing, *(concepts.take(children, 0).max(0) for _, children in context.broods)])
-    return Below(np.ascontiguousarray(best.T), similarity.min(axis=1, keepdims=True))
+def most_similar_child(context: Context, turned: Floats) -> Below:
+    """Similarity of the candidate's most similar child, from similarities (n, q); the query's lowest where there is
+    none."""
+    nothing = np.zeros((0, turned.shape[1]), np.float32)
+    best = np.concatenate([nothing, *(turned.take(children, 0).max(0) for _, children in context.broods)])
+    return Below(np.ascontiguousarray(best.T), turned.min(axis=0)[:, None])
 
 
 def best_child(context: Context, similarity: Floats) -> Floats:
     """The same for every candidate, as a full matrix."""
-    child = most_similar_child(context, similarity)
+    child = most_similar_child(context, np.ascontiguousarray(similarity.T))
     found = np.repeat(child.elsewhere, similarity.shape[1], axis=1)
     found[:, context.owners] = child.values
     return found
