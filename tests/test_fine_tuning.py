@@ -7,13 +7,14 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 from meadow import meadow
 
-from taxosphere import Concept, Polaris, PolarisConfig
+from taxosphere import Concept, Polaris, PolarisConfig, Taxonomy
 from taxosphere.encoders import text
 from taxosphere.errors import InputError
 from taxosphere.model.training import fine_tune
@@ -34,7 +35,11 @@ def config(folder: Path) -> PolarisConfig:
     wanted = ("training.epochs=3", "ranking.folds=2", "ranking.nets=1", "ranking.epochs=4", "ranking.prior=false")
     rates = ("training.encoder_learning_rate=0.01", "training.tuned_learning_rate=0.01")
     tuning = ("training.fine_tune=true", "training.encoder_epochs=4", *rates)
-    small = ("training.batch=16", "training.noise=0")  # many steps on clean points: the encoder begins as noise
+    small = (
+        "training.batch=16",
+        "training.tuned_batch=16",
+        "training.noise=0",
+    )  # many steps on clean points: the encoder begins as noise
     return PolarisConfig().with_overrides((*wanted, *tuning, *small, f'encoder.name="{folder}"'))
 
 
@@ -125,6 +130,51 @@ def test_a_fold_is_seen_by_an_encoder_that_never_learned_from_it(config: Polaris
     np.testing.assert_array_equal(views.full, alone.encoder.encode([concept.text for concept in seed.concepts()]))
     assert all(torch.equal(a, b) for a, b in zip(network.parameters(), alone.network.parameters(), strict=True))
     assert not np.allclose(views.full, space.views.full)
+
+
+def weights_of(space: spaces.Space) -> list[np.ndarray]:
+    return list(text.trainable(space.encoder).tuned.values())
+
+
+def test_an_encoder_that_need_not_see_the_asked_leaves_learns_once(config: PolarisConfig) -> None:
+    """Where the ranker asks a few of the leaves, the encoder learns from the others and every fold looks with it."""
+    # Of several epochs, the asked leaves would choose one.
+    config = config.with_overrides(["ranking.examples=8", "training.epochs=1", "training.encoder_epochs=1"])
+    seed, encoder = meadow(), encoder_of(config)
+    space = spaces.fit(encoder, seed, config, random_state=0)
+    assert weights_of(space)
+    asked = spaces.asked_leaves(seed, config.ranking, 0)
+    part = hide(seed, asked[::2])
+    views, _ = space.refit(part.seed, np.delete(np.arange(len(seed)), asked[::2]), 7)
+    assert views is space.views
+
+    edges = dict.fromkeys(seed.edges())
+    parents = {child: parent for parent, child in edges}
+
+    def elsewhere(leaf: int) -> list[np.ndarray]:
+        """What the encoder learns where this leaf hangs from another concept."""
+        child = seed.ids[leaf]
+        other = next(parent for parent in parents.values() if parent not in (parents[child], child))
+        moved = [(other if c == child else p, c) for p, c in edges]
+        return weights_of(spaces.fit(encoder, Taxonomy.from_concepts(seed.concepts(), moved), config, random_state=0))
+
+    free = next(leaf for leaf in np.flatnonzero(seed.hideable) if leaf not in asked)
+    assert all(np.array_equal(a, b) for a, b in zip(weights_of(space), elsewhere(int(asked[0])), strict=True))
+    assert not all(np.array_equal(a, b) for a, b in zip(weights_of(space), elsewhere(int(free)), strict=True))
+
+
+def test_a_single_training_that_was_stopped_resumes_to_the_same_model(config: PolarisConfig, tmp_path: Path) -> None:
+    config = config.with_overrides(["ranking.examples=8"])
+
+    def fit(**more: Any) -> Polaris:
+        return Polaris(config).fit(meadow(), encoder=encoder_of(config), **more)
+
+    for times in (2, 5, 9):
+        with pytest.raises(Stopped):
+            fit(checkpoints=tmp_path, resume=True, progress=stop_at("sphere", times))
+    whole, resumed = fit(), fit(checkpoints=tmp_path, resume=True)
+    assert "the encoder learned along" in whole.summary()
+    assert np.array_equal(resumed.score(QUERIES), whole.score(QUERIES))
 
 
 def test_new_concepts_are_inserted_by_what_the_encoder_knew_before(model: Polaris, config: PolarisConfig) -> None:

@@ -101,8 +101,11 @@ def say_how_long(taxonomy: Taxonomy, settings: PolarisConfig) -> None:
     from taxosphere.encoders.text import bare, trainable
     from taxosphere.model.duration import fine_tuning_seconds
     from taxosphere.polaris import load_encoder
+    from taxosphere.ranking.spaces import spared
 
-    seconds = fine_tuning_seconds(bare(trainable(load_encoder(settings))), taxonomy, settings)
+    spare = spared(taxonomy, settings.ranking, settings.seed)
+    seed, trainings = (taxonomy, 2 + settings.ranking.folds) if spare is None else (spare.seed, 1)
+    seconds = fine_tuning_seconds(bare(trainable(load_encoder(settings))), seed, settings, trainings=trainings)
     if seconds > _LONG:
         output.say(
             f"fine-tuning will take about {seconds / 60:.0f} minutes on this machine; a fit that is stopped goes on "

@@ -112,6 +112,9 @@ class TrainingConfig(Section):
     # Fine-tuning begins from a trained head, so a few epochs and small steps of the head are enough.
     encoder_epochs: PositiveInt = 3
     tuned_learning_rate: PositiveFloat = 1e-3
+    # Every negative is one more text to encode, and the other concepts of a batch are negatives as well.
+    tuned_batch: PositiveInt = 64
+    tuned_negatives: NonNegativeInt = 1
     # How many of the encoder's last layers learn along; 0: all of it, down to the words.
     encoder_layers: NonNegativeInt = 0
     bf16: bool = False
@@ -181,7 +184,8 @@ class PolarisConfig(Section):
 
     @model_validator(mode="after")
     def _triplets(self) -> PolarisConfig:
-        if self.loss.geometric + self.loss.probabilistic > 0 and not self.training.negatives:
+        fewest = min(self.training.negatives, self.training.tuned_negatives)
+        if self.loss.geometric + self.loss.probabilistic > 0 and not fewest:
             raise ValueError("loss.geometric and loss.probabilistic compare with negatives; set training.negatives")
         return self
 

@@ -12,18 +12,20 @@ from taxosphere.model import batches
 from taxosphere.model.config import PolarisConfig
 from taxosphere.model.negatives import Lineage
 from taxosphere.model.sources import Tuned
-from taxosphere.model.training import distinct, new_network
+from taxosphere.model.training import distinct, new_network, tuning
 from taxosphere.taxonomy import Taxonomy
 
 _SAMPLE = 32  # texts of all lengths that are timed
 
 
-def fine_tuning_seconds(encoder: TransformerEncoder, seed: Taxonomy, config: PolarisConfig) -> float:
-    """A trial, the final training and one for each fold of the ranker, each of ``encoder_epochs`` epochs."""
-    settings = config.training
+def fine_tuning_seconds(
+    encoder: TransformerEncoder, seed: Taxonomy, config: PolarisConfig, *, trainings: int = 1
+) -> float:
+    """Of so many trainings on this seed, each of ``encoder_epochs`` epochs."""
+    settings = tuning(config).training
     lineage, rng = Lineage(seed), np.random.default_rng(0)
     encoded = sum(len(distinct(group)) for group in batches.epoch(seed, lineage, settings, rng))
-    return (2 + config.ranking.folds) * settings.encoder_epochs * encoded * _seconds_per_text(encoder, seed, config)
+    return trainings * settings.encoder_epochs * encoded * _seconds_per_text(encoder, seed, config)
 
 
 def _seconds_per_text(encoder: TransformerEncoder, seed: Taxonomy, config: PolarisConfig) -> float:

@@ -49,6 +49,8 @@ def column(name: str) -> PolarisConfig:
             "batch": batch,
             "accumulation": accumulation,
             "negatives": negatives,
+            "tuned_batch": batch,
+            "tuned_negatives": negatives,
             "learning_rate": 1e-3,
             "encoder_learning_rate": 9e-5,
         },

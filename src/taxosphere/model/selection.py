@@ -14,7 +14,7 @@ from taxosphere.encoders.transformer import TransformerEncoder
 from taxosphere.model.checkpoint import Checkpoint, Epoch
 from taxosphere.model.config import PolarisConfig
 from taxosphere.model.network import SphereNetwork
-from taxosphere.model.training import Progress, fine_tune, highest, train_head
+from taxosphere.model.training import Progress, TrainedHead, fine_tune, highest, train_head
 from taxosphere.model.validation import Validation
 from taxosphere.taxonomy import Taxonomy
 from taxosphere.taxonomy.split import Split, leaves
@@ -56,12 +56,15 @@ def fit_head(
     *,
     random_state: int,
     start: SphereNetwork | None = None,
+    split: Split | None = None,
     checkpoints: Path | None = None,
     resume: bool = False,
+    label: str = "",
     progress: Progress | None = None,
 ) -> SelectedHead:
-    """Find the best number of epochs with some leaves hidden, then train that long on the whole seed."""
-    split = carve(seed, config.training.validation, random_state)
+    """Find the best number of epochs with some leaves hidden, those of ``split`` or a share of all; then train that
+    long on the whole seed."""
+    split = split or carve(seed, config.training.validation, random_state)
     trial = None
     if split is not None:
         kept = torch.tensor([seed.position(id) for id in split.seed.ids])
@@ -73,7 +76,7 @@ def fit_head(
             random_state=random_state,
             start=start,
             validation=Validation(split.gold, vectors[asked]),
-            checkpoint=checkpoint_in(checkpoints, "validated", resume),
+            checkpoint=checkpoint_in(checkpoints, f"{label}validated", resume),
             progress=progress,
         )
     final = train_head(
@@ -83,7 +86,7 @@ def fit_head(
         random_state=random_state,
         start=start,
         epochs=None if trial is None else trial.best,
-        checkpoint=checkpoint_in(checkpoints, "final", resume),
+        checkpoint=checkpoint_in(checkpoints, f"{label}final", resume),
         progress=progress,
     )
     if trial is None:
@@ -103,48 +106,73 @@ def fit_tuned(
     progress: Progress | None = None,
 ) -> SelectedHead:
     """Let the encoder learn along from a trained head on; that head is returned where this answers no better."""
-    more: _More = {"random_state": random_state, "progress": progress}
+    more: _More = {"random_state": random_state, "checkpoints": checkpoints, "resume": resume, "progress": progress}
     texts = [concept.text for concept in seed.concepts()]
-    epochs, tried, vectors = config.training.encoder_epochs, None, head.vectors
-    if head.split is not None and head.trial is not None:
-        tried = fine_tune(
-            encoder,
-            [concept.text for concept in head.split.seed.concepts()],
-            head.split.seed,
-            config,
-            start=head.trial,
-            validation=Validation(head.split.gold, texts=tuple(query.text for query in head.split.queries)),
-            epochs=epochs,
-            checkpoint=checkpoint_in(checkpoints, "tuned-validated", resume),
-            **more,
-        )
-        if highest(tried.history) <= highest(head.history):
+    tried, epochs = None, config.training.encoder_epochs
+    if head.split is not None:
+        tried = try_tuned(head, encoder, config, **more)
+        if tried is None:
             return head
-        assert tried.encoder is not None
-        epochs, vectors = tried.best, torch.from_numpy(tried.encoder.encode(texts))
+        epochs = tried.best
     final = fine_tune(
         encoder,
         texts,
         seed,
         config,
+        random_state=random_state,
         start=head.network,
         epochs=epochs,
         checkpoint=checkpoint_in(checkpoints, "tuned-final", resume),
-        **more,
+        progress=progress,
     )
     return replace(
         head,
         network=final.network,
         history=(tried or final).history,
         trial=None if tried is None else tried.network,
-        vectors=vectors,
+        vectors=head.vectors if tried is None else torch.from_numpy(learned(tried).encode(texts)),
         encoder=final.encoder,
         encoder_epochs=epochs,
     )
 
 
+def try_tuned(
+    head: SelectedHead,
+    encoder: TransformerEncoder,
+    config: PolarisConfig,
+    *,
+    random_state: int,
+    checkpoints: Path | None = None,
+    resume: bool = False,
+    progress: Progress | None = None,
+) -> TrainedHead | None:
+    """Go on from the head's trial with an encoder that learns along; None where that answers no better."""
+    assert head.split is not None
+    assert head.trial is not None
+    tried = fine_tune(
+        encoder,
+        [concept.text for concept in head.split.seed.concepts()],
+        head.split.seed,
+        config,
+        random_state=random_state,
+        start=head.trial,
+        validation=Validation(head.split.gold, texts=tuple(query.text for query in head.split.queries)),
+        epochs=config.training.encoder_epochs,
+        checkpoint=checkpoint_in(checkpoints, "tuned-validated", resume),
+        progress=progress,
+    )
+    return tried if highest(tried.history) > highest(head.history) else None
+
+
+def learned(trained: TrainedHead) -> TransformerEncoder:
+    assert trained.encoder is not None
+    return trained.encoder
+
+
 class _More(TypedDict):
     random_state: int
+    checkpoints: Path | None
+    resume: bool
     progress: Progress | None
 
 

@@ -84,13 +84,20 @@ def fine_tune(
     network = new_network(encoder.dim, config, random_state)
     if start is not None:
         network.load_state_dict(start.state_dict())
-    run = Run(seed, config, random_state, epochs or config.training.epochs, checkpoint, progress)
+    run = Run(seed, tuning(config), random_state, epochs or config.training.epochs, checkpoint, progress)
     bf16, layers = config.training.bf16, config.training.encoder_layers
     source = Tuned(own, texts, network, bf16=bf16, layers=layers)
     queries = None if validation is None else Tuned(own, validation.require_texts(), network, bf16=bf16, layers=layers)
     data = json.dumps([encoder.identity, *texts]).encode()
     trained = train(run, network, source, data, queries, validation)
     return replace(trained, encoder=encoder.with_weights({**encoder.tuned, **source.state()}))
+
+
+def tuning(config: PolarisConfig) -> PolarisConfig:
+    """The settings with the batches of an encoder that learns along."""
+    settings = config.training
+    batches = {"batch": settings.tuned_batch, "negatives": settings.tuned_negatives}
+    return config.model_copy(update={"training": settings.model_copy(update=batches)})
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from taxosphere.ranking.features import Queries, signs
 from taxosphere.ranking.guess import BY_HAND, Guess, Sample
 from taxosphere.ranking.lexicon import Wording
 from taxosphere.ranking.shortlist import blocks, shortlist
-from taxosphere.ranking.spaces import Refit
+from taxosphere.ranking.spaces import Refit, asked_leaves
 from taxosphere.ranking.views import Views
 from taxosphere.ranking.words import read
 from taxosphere.taxonomy import Concept, Taxonomy
@@ -177,11 +177,9 @@ def asked_again(
 def folds(
     seed: Taxonomy, refit: Refit, config: PolarisConfig, *, random_state: int, progress: Progress | None
 ) -> Iterator[Fold]:
-    settings = config.ranking
-    rng = np.random.default_rng([random_state, 1])
-    leaves = rng.permutation(np.flatnonzero(seed.hideable))
-    leaves = leaves[: settings.examples]  # a leaf that is not asked stays: new concepts, too, meet a seed that is whole
-    count = min(settings.folds, len(leaves))
+    # A leaf that is not asked stays: new concepts, too, meet a seed that is whole.
+    leaves = asked_leaves(seed, config.ranking, random_state)
+    count = min(config.ranking.folds, len(leaves))
     wording = Wording.of(seed.concepts())
     for number in range(count):
         if progress is not None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypedDict
 
 import numpy as np
 import torch
@@ -16,12 +17,13 @@ from numpy.typing import NDArray
 
 from taxosphere.encoders import transformer
 from taxosphere.encoders.text import TextEncoder, Trainable, bare, trainable
-from taxosphere.model.config import PolarisConfig
+from taxosphere.model.config import PolarisConfig, RankingConfig
 from taxosphere.model.network import SphereNetwork
-from taxosphere.model.selection import SelectedHead, checkpoint_in, fit_head, fit_tuned
+from taxosphere.model.selection import SelectedHead, checkpoint_in, fit_head, fit_tuned, learned, try_tuned
 from taxosphere.model.training import Progress, fine_tune, train_head
 from taxosphere.ranking.views import Views, encode_views
 from taxosphere.taxonomy import Taxonomy
+from taxosphere.taxonomy.split import Split, hide
 
 Longs = NDArray[np.int64]
 
@@ -61,37 +63,57 @@ def fit(
     progress: Progress | None = None,
 ) -> Space:
     """A head on the encoder as it is and, when asked for and better, one on a fine-tuned encoder."""
-    views = encode_views(encoder, list(seed.concepts()), encoding)
+    concepts = list(seed.concepts())
+    views = encode_views(encoder, concepts, encoding)
     learner = trainable(encoder) if config.training.fine_tune else None
-    folder, resume = checkpoints.folder, checkpoints.resume
-    head = fit_head(
-        torch.from_numpy(views.full),
-        seed,
-        config,
-        random_state=random_state,
-        start=start,
-        checkpoints=folder,
-        resume=resume,
-        progress=progress,
-    )
+    more: _More = {
+        "random_state": random_state,
+        "checkpoints": checkpoints.folder,
+        "resume": checkpoints.resume,
+        "progress": progress,
+    }
+    spare = None if learner is None else spared(seed, config.ranking, random_state)
+    head = fit_head(torch.from_numpy(views.full), seed, config, start=start, split=spare, **more)
     still = frozen(views, config, head.epochs, checkpoints)
     if learner is None:
         return Space(encoder, views, head, still)
-    better = fit_tuned(
-        head,
-        bare(learner),
-        seed,
-        config,
-        random_state=random_state,
-        checkpoints=folder,
-        resume=resume,
-        progress=progress,
-    )
-    if better.encoder is None:
+    if spare is None:
+        better = fit_tuned(head, bare(learner), seed, config, **more)
+        if better.encoder is None:
+            return Space(encoder, views, head, still)
+        own = learner.with_weights(better.encoder.tuned)
+        refit = tuned(learner, seed, still, config, better.encoder_epochs, checkpoints)
+        return Space(own, encode_views(own, concepts), better, refit)
+    tried = try_tuned(head, bare(learner), config, **more)
+    if tried is None:
         return Space(encoder, views, head, still)
-    own = learner.with_weights(better.encoder.tuned)
-    refit = tuned(learner, seed, still, config, better.encoder_epochs, checkpoints)
-    return Space(own, encode_views(own, list(seed.concepts())), better, refit)
+    own = learner.with_weights(learned(tried).tuned)
+    views = encode_views(own, concepts, encoding)
+    better = fit_head(torch.from_numpy(views.full), seed, config, split=spare, label="on-tuned-", **more)
+    return Space(own, views, better, frozen(views, config, better.epochs, checkpoints))
+
+
+class _More(TypedDict):
+    random_state: int
+    checkpoints: Path | None
+    resume: bool
+    progress: Progress | None
+
+
+def asked_leaves(seed: Taxonomy, settings: RankingConfig, random_state: int) -> Longs:
+    """Leaves that the ranker learns from, in random order."""
+    leaves = np.random.default_rng([random_state, 1]).permutation(np.flatnonzero(seed.hideable))
+    return leaves[: settings.examples]
+
+
+def spared(seed: Taxonomy, settings: RankingConfig, random_state: int) -> Split | None:
+    """The seed without the leaves that the ranker learns from, where at least a third are not among them.
+
+    An encoder that learned from the rest may show the ranker all of them, and one training does for every fold.
+    """
+    wanted = asked_leaves(seed, settings, random_state)
+    enough = 3 * len(wanted) <= 2 * np.count_nonzero(seed.hideable)
+    return hide(seed, np.sort(wanted), name="spared") if enough else None
 
 
 def frozen(views: Views, config: PolarisConfig, epochs: int, checkpoints: Checkpoints = NO_CHECKPOINTS) -> Refit:
