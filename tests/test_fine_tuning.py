@@ -163,6 +163,12 @@ def test_an_encoder_that_need_not_see_the_asked_leaves_learns_once(config: Polar
     assert not all(np.array_equal(a, b) for a, b in zip(weights_of(space), elsewhere(int(free)), strict=True))
 
 
+def test_a_seed_without_edges_spares_nothing(config: PolarisConfig) -> None:
+    flat = Taxonomy.from_concepts(meadow().concepts(), [])
+    assert spaces.spared(flat, config.ranking, 0) is None
+    assert len(Polaris(config).fit(flat, encoder=encoder_of(config)).suggest("green fish")) == 10
+
+
 def test_a_single_training_that_was_stopped_resumes_to_the_same_model(config: PolarisConfig, tmp_path: Path) -> None:
     config = config.with_overrides(["ranking.examples=8"])
 

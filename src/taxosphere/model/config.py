@@ -186,7 +186,10 @@ class PolarisConfig(Section):
     def _triplets(self) -> PolarisConfig:
         fewest = min(self.training.negatives, self.training.tuned_negatives)
         if self.loss.geometric + self.loss.probabilistic > 0 and not fewest:
-            raise ValueError("loss.geometric and loss.probabilistic compare with negatives; set training.negatives")
+            raise ValueError(
+                "loss.geometric and loss.probabilistic compare with negatives; "
+                "set training.negatives and training.tuned_negatives"
+            )
         return self
 
     @classmethod

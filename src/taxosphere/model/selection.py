@@ -106,7 +106,7 @@ def fit_tuned(
     progress: Progress | None = None,
 ) -> SelectedHead:
     """Let the encoder learn along from a trained head on; that head is returned where this answers no better."""
-    more: _More = {"random_state": random_state, "checkpoints": checkpoints, "resume": resume, "progress": progress}
+    more: More = {"random_state": random_state, "checkpoints": checkpoints, "resume": resume, "progress": progress}
     texts = [concept.text for concept in seed.concepts()]
     tried, epochs = None, config.training.encoder_epochs
     if head.split is not None:
@@ -169,7 +169,9 @@ def learned(trained: TrainedHead) -> TransformerEncoder:
     return trained.encoder
 
 
-class _More(TypedDict):
+class More(TypedDict):
+    """What all trainings of a fit have in common."""
+
     random_state: int
     checkpoints: Path | None
     resume: bool

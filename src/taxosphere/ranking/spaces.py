@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypedDict
 
 import numpy as np
 import torch
@@ -19,7 +18,7 @@ from taxosphere.encoders import transformer
 from taxosphere.encoders.text import TextEncoder, Trainable, bare, trainable
 from taxosphere.model.config import PolarisConfig, RankingConfig
 from taxosphere.model.network import SphereNetwork
-from taxosphere.model.selection import SelectedHead, checkpoint_in, fit_head, fit_tuned, learned, try_tuned
+from taxosphere.model.selection import More, SelectedHead, checkpoint_in, fit_head, fit_tuned, learned, try_tuned
 from taxosphere.model.training import Progress, fine_tune, train_head
 from taxosphere.ranking.views import Views, encode_views
 from taxosphere.taxonomy import Taxonomy
@@ -66,7 +65,7 @@ def fit(
     concepts = list(seed.concepts())
     views = encode_views(encoder, concepts, encoding)
     learner = trainable(encoder) if config.training.fine_tune else None
-    more: _More = {
+    more: More = {
         "random_state": random_state,
         "checkpoints": checkpoints.folder,
         "resume": checkpoints.resume,
@@ -93,13 +92,6 @@ def fit(
     return Space(own, views, better, frozen(views, config, better.epochs, checkpoints))
 
 
-class _More(TypedDict):
-    random_state: int
-    checkpoints: Path | None
-    resume: bool
-    progress: Progress | None
-
-
 def asked_leaves(seed: Taxonomy, settings: RankingConfig, random_state: int) -> Longs:
     """Leaves that the ranker learns from, in random order."""
     leaves = np.random.default_rng([random_state, 1]).permutation(np.flatnonzero(seed.hideable))
@@ -112,7 +104,7 @@ def spared(seed: Taxonomy, settings: RankingConfig, random_state: int) -> Split 
     An encoder that learned from the rest may show the ranker all of them, and one training does for every fold.
     """
     wanted = asked_leaves(seed, settings, random_state)
-    enough = 3 * len(wanted) <= 2 * np.count_nonzero(seed.hideable)
+    enough = 0 < 3 * len(wanted) <= 2 * np.count_nonzero(seed.hideable)
     return hide(seed, np.sort(wanted), name="spared") if enough else None
 
 
