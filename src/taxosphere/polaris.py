@@ -18,7 +18,7 @@ from taxosphere import artifact
 from taxosphere.encoders import collection, efficientnet, text, weights
 from taxosphere.encoders.text import TextEncoder
 from taxosphere.errors import InputError, TaxosphereError
-from taxosphere.model.checkpoint import Epoch
+from taxosphere.model.checkpoint import Checkpoints, Epoch
 from taxosphere.model.config import PolarisConfig
 from taxosphere.model.network import SphereNetwork
 from taxosphere.model.presets import auto
@@ -104,7 +104,7 @@ class Polaris:
             config,
             random_state=state,
             start=begin,
-            checkpoints=spaces.Checkpoints(None if checkpoints is None else Path(checkpoints), resume),
+            checkpoints=Checkpoints(None if checkpoints is None else Path(checkpoints), resume),
             encoding=lambda done, total: report(done, total, encoding),
             progress=lambda epoch, total: report(epoch.number, total, _told(epoch)),
         )

@@ -10,6 +10,7 @@ from torch import Tensor
 from taxosphere import Taxonomy
 from taxosphere.encoders.transformer import TransformerEncoder
 from taxosphere.encoders.weights import locate
+from taxosphere.model.checkpoint import Checkpoints
 from taxosphere.model.config import PolarisConfig
 from taxosphere.model.selection import carve, fit_head, fit_tuned
 from taxosphere.model.training import highest, train_head
@@ -48,7 +49,7 @@ def test_too_small_a_seed_is_trained_without_validation(animals: Taxonomy) -> No
 
 
 def test_both_trainings_resume(grove: Grove, tmp_path: Path) -> None:
-    first = fit_head(grove[1], grove[0], CONFIG, random_state=0, checkpoints=tmp_path)
+    first = fit_head(grove[1], grove[0], CONFIG, random_state=0, checkpoints=Checkpoints(tmp_path))
     assert {file.name for file in tmp_path.iterdir()} == {"validated.safetensors", "final.safetensors"}
     seen: list[object] = []
     again = fit_head(
@@ -56,8 +57,7 @@ def test_both_trainings_resume(grove: Grove, tmp_path: Path) -> None:
         grove[0],
         CONFIG,
         random_state=0,
-        checkpoints=tmp_path,
-        resume=True,
+        checkpoints=Checkpoints(tmp_path, resume=True),
         progress=lambda *a: seen.append(a),
     )
     assert seen == []
@@ -74,7 +74,7 @@ def test_tuning_is_kept_only_where_it_answers_better(tiny_folder: Path, tmp_path
     assert fit_tuned(frozen, encoder, seed, still, random_state=0) is frozen
 
     faster = config.with_overrides(["training.encoder_learning_rate=0.01", "training.tuned_learning_rate=0.01"])
-    head = fit_tuned(frozen, encoder, seed, faster, random_state=0, checkpoints=tmp_path)
+    head = fit_tuned(frozen, encoder, seed, faster, random_state=0, checkpoints=Checkpoints(tmp_path))
     assert highest(head.history) > highest(frozen.history)
     assert head.history[head.encoder_epochs - 1].mrr == highest(head.history)
     assert head.epochs == frozen.epochs

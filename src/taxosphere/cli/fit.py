@@ -105,7 +105,7 @@ def say_how_long(taxonomy: Taxonomy, settings: PolarisConfig) -> None:
 
     spare = spared(taxonomy, settings.ranking, settings.seed)
     seed, trainings = (taxonomy, 2 + settings.ranking.folds) if spare is None else (spare.seed, 1)
-    seconds = fine_tuning_seconds(bare(trainable(load_encoder(settings))), seed, settings, trainings=trainings)
+    seconds = trainings * fine_tuning_seconds(bare(trainable(load_encoder(settings))), seed, settings)
     if seconds > _LONG:
         output.say(
             f"fine-tuning will take about {seconds / 60:.0f} minutes on this machine; a fit that is stopped goes on "

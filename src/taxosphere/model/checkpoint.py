@@ -113,3 +113,20 @@ def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
 def under(prefix: str, tensors: Mapping[str, T]) -> dict[str, T]:
     """Those whose names begin so, by the rest of their names."""
     return {key.removeprefix(prefix): value for key, value in tensors.items() if key.startswith(prefix)}
+
+
+@dataclass(frozen=True)
+class Checkpoints:
+    """Where to keep what a killed fit can go on from, and whether to; ``label`` begins the names of its files."""
+
+    folder: Path | None = None
+    resume: bool = False
+    label: str = ""
+
+    def at(self, name: str) -> Checkpoint | None:
+        if self.folder is None:
+            return None
+        return Checkpoint(self.folder / f"{self.label}{name}.safetensors", resume=self.resume)
+
+
+NO_CHECKPOINTS = Checkpoints()

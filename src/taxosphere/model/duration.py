@@ -18,14 +18,12 @@ from taxosphere.taxonomy import Taxonomy
 _SAMPLE = 32  # texts of all lengths that are timed
 
 
-def fine_tuning_seconds(
-    encoder: TransformerEncoder, seed: Taxonomy, config: PolarisConfig, *, trainings: int = 1
-) -> float:
-    """Of so many trainings on this seed, each of ``encoder_epochs`` epochs."""
+def fine_tuning_seconds(encoder: TransformerEncoder, seed: Taxonomy, config: PolarisConfig) -> float:
+    """Of one training on this seed, of ``encoder_epochs`` epochs."""
     settings = tuning(config).training
     lineage, rng = Lineage(seed), np.random.default_rng(0)
     encoded = sum(len(distinct(group)) for group in batches.epoch(seed, lineage, settings, rng))
-    return trainings * settings.encoder_epochs * encoded * _seconds_per_text(encoder, seed, config)
+    return settings.encoder_epochs * encoded * _seconds_per_text(encoder, seed, config)
 
 
 def _seconds_per_text(encoder: TransformerEncoder, seed: Taxonomy, config: PolarisConfig) -> float:

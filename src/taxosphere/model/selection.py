@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import TypedDict
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from taxosphere.encoders.transformer import TransformerEncoder
-from taxosphere.model.checkpoint import Checkpoint, Epoch
+from taxosphere.model.checkpoint import NO_CHECKPOINTS, Checkpoints, Epoch
 from taxosphere.model.config import PolarisConfig
 from taxosphere.model.network import SphereNetwork
 from taxosphere.model.training import Progress, TrainedHead, fine_tune, highest, train_head
@@ -57,9 +55,7 @@ def fit_head(
     random_state: int,
     start: SphereNetwork | None = None,
     split: Split | None = None,
-    checkpoints: Path | None = None,
-    resume: bool = False,
-    label: str = "",
+    checkpoints: Checkpoints = NO_CHECKPOINTS,
     progress: Progress | None = None,
 ) -> SelectedHead:
     """Find the best number of epochs with some leaves hidden, those of ``split`` or a share of all; then train that
@@ -76,7 +72,7 @@ def fit_head(
             random_state=random_state,
             start=start,
             validation=Validation(split.gold, vectors[asked]),
-            checkpoint=checkpoint_in(checkpoints, f"{label}validated", resume),
+            checkpoint=checkpoints.at("validated"),
             progress=progress,
         )
     final = train_head(
@@ -86,7 +82,7 @@ def fit_head(
         random_state=random_state,
         start=start,
         epochs=None if trial is None else trial.best,
-        checkpoint=checkpoint_in(checkpoints, f"{label}final", resume),
+        checkpoint=checkpoints.at("final"),
         progress=progress,
     )
     if trial is None:
@@ -101,16 +97,14 @@ def fit_tuned(
     config: PolarisConfig,
     *,
     random_state: int,
-    checkpoints: Path | None = None,
-    resume: bool = False,
+    checkpoints: Checkpoints = NO_CHECKPOINTS,
     progress: Progress | None = None,
 ) -> SelectedHead:
     """Let the encoder learn along from a trained head on; that head is returned where this answers no better."""
-    more: More = {"random_state": random_state, "checkpoints": checkpoints, "resume": resume, "progress": progress}
     texts = [concept.text for concept in seed.concepts()]
     tried, epochs = None, config.training.encoder_epochs
     if head.split is not None:
-        tried = try_tuned(head, encoder, config, **more)
+        tried = try_tuned(head, encoder, config, random_state=random_state, checkpoints=checkpoints, progress=progress)
         if tried is None:
             return head
         epochs = tried.best
@@ -122,7 +116,7 @@ def fit_tuned(
         random_state=random_state,
         start=head.network,
         epochs=epochs,
-        checkpoint=checkpoint_in(checkpoints, "tuned-final", resume),
+        checkpoint=checkpoints.at("tuned-final"),
         progress=progress,
     )
     return replace(
@@ -142,8 +136,7 @@ def try_tuned(
     config: PolarisConfig,
     *,
     random_state: int,
-    checkpoints: Path | None = None,
-    resume: bool = False,
+    checkpoints: Checkpoints = NO_CHECKPOINTS,
     progress: Progress | None = None,
 ) -> TrainedHead | None:
     """Go on from the head's trial with an encoder that learns along; None where that answers no better."""
@@ -158,7 +151,7 @@ def try_tuned(
         start=head.trial,
         validation=Validation(head.split.gold, texts=tuple(query.text for query in head.split.queries)),
         epochs=config.training.encoder_epochs,
-        checkpoint=checkpoint_in(checkpoints, "tuned-validated", resume),
+        checkpoint=checkpoints.at("tuned-validated"),
         progress=progress,
     )
     return tried if highest(tried.history) > highest(head.history) else None
@@ -167,16 +160,3 @@ def try_tuned(
 def learned(trained: TrainedHead) -> TransformerEncoder:
     assert trained.encoder is not None
     return trained.encoder
-
-
-class More(TypedDict):
-    """What all trainings of a fit have in common."""
-
-    random_state: int
-    checkpoints: Path | None
-    resume: bool
-    progress: Progress | None
-
-
-def checkpoint_in(folder: Path | None, name: str, resume: bool) -> Checkpoint | None:
-    return None if folder is None else Checkpoint(folder / f"{name}.safetensors", resume=resume)

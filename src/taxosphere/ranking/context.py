@@ -112,16 +112,15 @@ class Context:
         kappa = torch.from_numpy(self.points.kappa)
         return np.asarray(vmf.log_normalizer(self.points.z.shape[1], kappa).numpy(), np.float32)
 
-    def centre(self, vectors: Floats) -> Matrix:
-        """(owners, evidence): the weight of each child in the unit mean of its parent's children."""
-        children = sparse.csr_array(self.parents.T)[self.owners]
-        length = np.linalg.norm(children @ vectors[: self.evidence], axis=1)
-        return sparse.csr_array(children / np.maximum(length, 1e-6).astype(np.float32)[:, None])
-
     @cached_property
     def centres(self) -> dict[str, Matrix]:
-        sources = {"sphere": self.points.z, "full": self.views.full, "name": self.views.name}
-        return {name: self.centre(vectors) for name, vectors in sources.items()}
+        """(owners, evidence) by measure: the weight of each child in the unit mean of its parent's children."""
+        children = sparse.csr_array(self.parents.T)[self.owners]
+        found = {}
+        for name, vectors in (("sphere", self.points.z), ("full", self.views.full), ("name", self.views.name)):
+            length = np.linalg.norm(children @ vectors[: self.evidence], axis=1)
+            found[name] = sparse.csr_array(children / np.maximum(length, 1e-6).astype(np.float32)[:, None])
+        return found
 
     @cached_property
     def wording(self) -> Wording:

@@ -7,8 +7,7 @@ head, and with it the encoder when that learns along.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -16,9 +15,10 @@ from numpy.typing import NDArray
 
 from taxosphere.encoders import transformer
 from taxosphere.encoders.text import TextEncoder, Trainable, bare, trainable
+from taxosphere.model.checkpoint import NO_CHECKPOINTS, Checkpoints
 from taxosphere.model.config import PolarisConfig, RankingConfig
 from taxosphere.model.network import SphereNetwork
-from taxosphere.model.selection import More, SelectedHead, checkpoint_in, fit_head, fit_tuned, learned, try_tuned
+from taxosphere.model.selection import SelectedHead, fit_head, fit_tuned, learned, try_tuned
 from taxosphere.model.training import Progress, fine_tune, train_head
 from taxosphere.ranking.views import Views, encode_views
 from taxosphere.taxonomy import Taxonomy
@@ -39,17 +39,6 @@ class Space:
     refit: Refit
 
 
-@dataclass(frozen=True)
-class Checkpoints:
-    """Where to keep what a killed fit can go on from, and whether to."""
-
-    folder: Path | None = None
-    resume: bool = False
-
-
-NO_CHECKPOINTS = Checkpoints()
-
-
 def fit(
     encoder: TextEncoder,
     seed: Taxonomy,
@@ -65,30 +54,45 @@ def fit(
     concepts = list(seed.concepts())
     views = encode_views(encoder, concepts, encoding)
     learner = trainable(encoder) if config.training.fine_tune else None
-    more: More = {
-        "random_state": random_state,
-        "checkpoints": checkpoints.folder,
-        "resume": checkpoints.resume,
-        "progress": progress,
-    }
     spare = None if learner is None else spared(seed, config.ranking, random_state)
-    head = fit_head(torch.from_numpy(views.full), seed, config, start=start, split=spare, **more)
+    head = fit_head(
+        torch.from_numpy(views.full),
+        seed,
+        config,
+        random_state=random_state,
+        start=start,
+        split=spare,
+        checkpoints=checkpoints,
+        progress=progress,
+    )
     still = frozen(views, config, head.epochs, checkpoints)
     if learner is None:
         return Space(encoder, views, head, still)
     if spare is None:
-        better = fit_tuned(head, bare(learner), seed, config, **more)
+        better = fit_tuned(
+            head, bare(learner), seed, config, random_state=random_state, checkpoints=checkpoints, progress=progress
+        )
         if better.encoder is None:
             return Space(encoder, views, head, still)
         own = learner.with_weights(better.encoder.tuned)
         refit = tuned(learner, seed, still, config, better.encoder_epochs, checkpoints)
         return Space(own, encode_views(own, concepts), better, refit)
-    tried = try_tuned(head, bare(learner), config, **more)
+    tried = try_tuned(
+        head, bare(learner), config, random_state=random_state, checkpoints=checkpoints, progress=progress
+    )
     if tried is None:
         return Space(encoder, views, head, still)
     own = learner.with_weights(learned(tried).tuned)
     views = encode_views(own, concepts, encoding)
-    better = fit_head(torch.from_numpy(views.full), seed, config, split=spare, label="on-tuned-", **more)
+    better = fit_head(
+        torch.from_numpy(views.full),
+        seed,
+        config,
+        random_state=random_state,
+        split=spare,
+        checkpoints=replace(checkpoints, label="on-tuned-"),
+        progress=progress,
+    )
     return Space(own, views, better, frozen(views, config, better.epochs, checkpoints))
 
 
@@ -118,7 +122,7 @@ def frozen(views: Views, config: PolarisConfig, epochs: int, checkpoints: Checkp
             config,
             random_state=random_state,
             epochs=epochs,
-            checkpoint=checkpoint_in(checkpoints.folder, f"fold-{random_state}", checkpoints.resume),
+            checkpoint=checkpoints.at(f"fold-{random_state}"),
         )
         return views, head.network
 
@@ -139,7 +143,7 @@ def tuned(
             random_state=random_state,
             start=still(part, kept, random_state)[1],
             epochs=epochs,
-            checkpoint=checkpoint_in(checkpoints.folder, f"tuned-{random_state}", checkpoints.resume),
+            checkpoint=checkpoints.at(f"tuned-{random_state}"),
         )
         assert learned.encoder is not None
         return encode_views(learned.encoder, list(seed.concepts())), learned.network
