@@ -41,7 +41,7 @@ from taxosphere.ranking.logistic import Logistic
 from taxosphere.ranking.ranker import Ranker
 from taxosphere.ranking.views import Views, encode_views
 from taxosphere.taxonomy import Concept, Taxonomy
-from taxosphere.taxonomy.formats.streams import at_home
+from taxosphere.taxonomy.formats.io.streams import at_home
 
 Longs = NDArray[np.int64]
 Floats = NDArray[np.float32]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from taxosphere import Concept, Taxonomy
 from taxosphere.errors import InputError
-from taxosphere.taxonomy import formats
+from taxosphere.taxonomy.formats import registry
 
 pytest.importorskip("pyoxigraph")
 
@@ -49,10 +49,10 @@ NAMES = [name for names in WRITTEN.values() for name in names]
 
 
 def test_every_format_has_a_case() -> None:
-    assert {*WRITTEN, *READ_ONLY, *OF_PICTURES} == set(formats.FORMATS)
-    assert all(formats.FORMATS[name].write for name in WRITTEN)
-    assert not any(formats.FORMATS[name].write for name in {*READ_ONLY, *OF_PICTURES})
-    spellings = {suffix for form in formats.FORMATS.values() for suffix in form.suffixes}
+    assert {*WRITTEN, *READ_ONLY, *OF_PICTURES} == set(registry.FORMATS)
+    assert all(registry.FORMATS[name].write for name in WRITTEN)
+    assert not any(registry.FORMATS[name].write for name in {*READ_ONLY, *OF_PICTURES})
+    spellings = {suffix for form in registry.FORMATS.values() for suffix in form.suffixes}
     tried = {Path(name).suffix for name in NAMES} | {".taxo", ".noun"}
     assert spellings - tried <= {
         *(".terms", ".turtle", ".skos", ".xml", ".ndjson", ".verb", ".adj", ".adv")  # other names of those tried
@@ -208,7 +208,7 @@ def test_formats_without_a_writer_are_read(form: str, tmp_path: Path) -> None:
     taxonomy = Taxonomy.read(tmp_path / name)
     assert len(taxonomy) == 2
     assert len(taxonomy.edge_array) == 1
-    assert formats.recognise(tmp_path / name).name == form
+    assert registry.recognise(tmp_path / name).name == form
 
 
 def test_a_format_without_a_writer_says_so(tmp_path: Path, animals: Taxonomy) -> None:

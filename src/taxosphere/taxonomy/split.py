@@ -117,7 +117,7 @@ def leaves(t: Taxonomy, fraction: float = 0.2, seed: int = 0) -> Split:
 
 def read_parts(path: str | os.PathLike[str]) -> dict[str, str]:
     """Which part (train, val, test) each concept id belongs to, from a ``split.tsv`` or the folder that holds one."""
-    from taxosphere.taxonomy.formats.streams import numbered_lines
+    from taxosphere.taxonomy.formats.io.streams import numbered_lines
 
     folder = Path(path)
     file = folder / "split.tsv" if folder.is_dir() else folder

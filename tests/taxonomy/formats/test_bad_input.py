@@ -13,7 +13,7 @@ import pytest
 
 from taxosphere import Taxonomy
 from taxosphere.errors import InputError
-from taxosphere.taxonomy import formats
+from taxosphere.taxonomy.formats import registry
 
 pytest.importorskip("pyoxigraph")
 
@@ -396,7 +396,7 @@ def test_damaged_files_are_read_or_refused_and_never_crash(
         path.write_bytes(mutated(SEEDS[name], random_state))
         for strict in (True, False):
             try:
-                taxonomy = formats.read(path, strict=strict)
+                taxonomy = registry.read(path, strict=strict)
                 read += 1
             except InputError as error:
                 refused += 1

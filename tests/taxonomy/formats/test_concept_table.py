@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from taxosphere import Concept, Taxonomy
-from taxosphere.taxonomy import formats
+from taxosphere.taxonomy.formats import registry
 
 CATALOGUE = """SKU,ID,Title,Parent ID,Definition,Synonym
 ,1,Kitchen,,,
@@ -27,7 +27,7 @@ def read(path: Path, text: str) -> Taxonomy:
 )
 def test_a_catalogue_is_read_and_written_back_to_the_letter(tmp_path: Path, text: str) -> None:
     taxonomy = read(tmp_path / "x.csv", text)
-    assert formats.recognise(tmp_path / "x.csv").name == "concept table"
+    assert registry.recognise(tmp_path / "x.csv").name == "concept table"
     assert taxonomy.names == ("Kitchen", "Cookware", "Frying pans", "Gifts")
     assert set(taxonomy.edges()) == {("1", "2"), ("2", "3"), ("1", "4"), ("2", "4")}
     assert taxonomy.descriptions[1].endswith("and pans")

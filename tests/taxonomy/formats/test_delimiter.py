@@ -8,7 +8,7 @@ import pytest
 
 from taxosphere import Taxonomy
 from taxosphere.errors import InputError
-from taxosphere.taxonomy.formats.tables import comma, read_rows
+from taxosphere.taxonomy.formats.io.tables import comma, read_rows
 
 
 def write(path: Path, text: str) -> Path:

@@ -9,8 +9,7 @@ import pytest
 from taxosphere import Taxonomy
 from taxosphere.encoders import pictures
 from taxosphere.errors import InputError
-from taxosphere.taxonomy import formats
-from taxosphere.taxonomy.formats import image_folder
+from taxosphere.taxonomy.formats import image_folder, registry
 
 
 def touch(top: Path, *names: str) -> None:
@@ -23,7 +22,7 @@ def touch(top: Path, *names: str) -> None:
 def test_folders_are_the_tree_and_pictures_show_their_folder(tmp_path: Path) -> None:
     touch(tmp_path / "zoo", "animals/birds/b.PNG", "animals/birds/a.jpg", "animals/001.Big_cats/x.gif", "top.jpeg")
     found = Taxonomy.read(tmp_path / "zoo")
-    assert formats.recognise(tmp_path / "zoo").name == "image folder"
+    assert registry.recognise(tmp_path / "zoo").name == "image folder"
     assert dict(zip(found.ids, found.names, strict=True)) == {
         ".": "zoo",
         "animals": "animals",
@@ -125,7 +124,7 @@ def cub(top: Path) -> Path:
 def test_birds_as_packed(tmp_path: Path, inside: str) -> None:
     top = cub(tmp_path / inside)
     found = Taxonomy.read(tmp_path)
-    assert formats.recognise(tmp_path).name == "cub"
+    assert registry.recognise(tmp_path).name == "cub"
     assert found.names == ("bird", "Black footed Albatross", "Crow")
     assert set(found.edges()) == {("birds", "001.Black_footed_Albatross"), ("birds", "002.Crow")}
     assert found.images[1] == tuple(

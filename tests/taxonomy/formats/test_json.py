@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from taxosphere import Concept, Taxonomy
-from taxosphere.taxonomy import formats
+from taxosphere.taxonomy.formats import registry
 
 
 def read(path: Path, text: str) -> Taxonomy:
@@ -61,7 +61,7 @@ def test_shared_concepts_are_references(tmp_path: Path) -> None:
 )
 def test_a_tree_with_words_of_json_ld_inside(tmp_path: Path, text: str) -> None:
     assert read(tmp_path / "x.json", text).names == ("x", "a")
-    assert formats.recognise(tmp_path / "x.json").name == "json"
+    assert registry.recognise(tmp_path / "x.json").name == "json"
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_a_tree_with_words_of_json_ld_inside(tmp_path: Path, text: str) -> None:
 )
 def test_json_ld_by_its_outer_keys(tmp_path: Path, text: str) -> None:
     (tmp_path / "x.json").write_text(text, encoding="utf-8")
-    assert formats.recognise(tmp_path / "x.json").name == "rdf"
+    assert registry.recognise(tmp_path / "x.json").name == "rdf"
 
 
 def test_a_root_with_an_id_alone_is_a_concept(tmp_path: Path) -> None:
@@ -155,7 +155,7 @@ def test_lines_of_nothing_but_edges(tmp_path: Path) -> None:
 def test_an_edge_into_nowhere_hides_no_other(tmp_path: Path) -> None:
     file = tmp_path / "t.jsonl"
     file.write_text('{"id": "a"}\n{"id": "b", "children": ["zzz"]}\n{"id": "c", "parents": ["a"]}\n')
-    found = formats.read(file, strict=False)
+    found = registry.read(file, strict=False)
     assert list(found.edges()) == [("a", "c")]
     assert [p.kind for p in found.reading if p.kind != "empty name"] == ["dangling edge"]
 

@@ -10,7 +10,7 @@ import pytest
 
 from taxosphere import Concept, Taxonomy
 from taxosphere.errors import InputError
-from taxosphere.taxonomy import formats
+from taxosphere.taxonomy.formats import registry
 
 
 def folder(path: Path, nodes: str, edges: str = "parent_id\tchild_id\n") -> Path:
@@ -22,28 +22,28 @@ def folder(path: Path, nodes: str, edges: str = "parent_id\tchild_id\n") -> Path
 
 def test_quotes_and_backslashes_stand_for_themselves(tmp_path: Path) -> None:
     nodes = 'id\tname\tdescription\n1\t5" disk\tC:\\new\\table\n2\t"quoted"\t\n'
-    taxonomy = formats.read(folder(tmp_path / "in", nodes))
+    taxonomy = registry.read(folder(tmp_path / "in", nodes))
     assert taxonomy.names == ('5" disk', '"quoted"')
     assert taxonomy.descriptions == ("C:\\new\\table", "")
-    formats.write(taxonomy, tmp_path / "out")
+    registry.write(taxonomy, tmp_path / "out")
     assert (tmp_path / "out" / "nodes.tsv").read_text(encoding="utf-8") == nodes
     assert sorted(file.name for file in (tmp_path / "out").iterdir()) == ["edges.tsv", "nodes.tsv"]
 
 
 def test_tabs_line_breaks_and_bars_survive(tmp_path: Path) -> None:
     concept = Concept("a\tb", "x\ny", "back\\slash \\n", ("a|b", "c\\", "", "\\e"), ("i|.png",), (("k\n", "v\r"),))
-    formats.write(Taxonomy.from_concepts([concept], []), tmp_path / "out")
-    assert formats.read(tmp_path / "out").concept(0) == concept
+    registry.write(Taxonomy.from_concepts([concept], []), tmp_path / "out")
+    assert registry.read(tmp_path / "out").concept(0) == concept
 
 
 def test_unknown_columns_and_the_split_come_back_where_they_were(tmp_path: Path) -> None:
     nodes = "id\tname\tRank\tdescription\n1\tanimal\tkingdom\t\n2\tdog\t\tbarks\n"
     path = folder(tmp_path / "in", nodes, "child_id\tparent_id\n2\t1\n")
     (path / "split.tsv").write_text("id\tsplit\n1\ttrain\n2\ttest\n", encoding="utf-8")
-    taxonomy = formats.read(path)
+    taxonomy = registry.read(path)
     assert taxonomy.concept(0).extras == (("Rank", "kingdom"), ("split", "train"))
     assert list(taxonomy.edges()) == [("1", "2")]
-    formats.write(taxonomy, tmp_path / "out")
+    registry.write(taxonomy, tmp_path / "out")
     assert (tmp_path / "out" / "split.tsv").read_text(encoding="utf-8") == "id\tsplit\n1\ttrain\n2\ttest\n"
     expected = "id\tname\tdescription\tRank\n1\tanimal\t\tkingdom\n2\tdog\tbarks\t\n"
     assert (tmp_path / "out" / "nodes.tsv").read_text(encoding="utf-8") == expected
@@ -51,11 +51,11 @@ def test_unknown_columns_and_the_split_come_back_where_they_were(tmp_path: Path)
 
 def test_a_definition_is_the_description_where_there_is_no_other(tmp_path: Path) -> None:
     nodes = "id\tname\tDefinition\n1\tanimal\tit lives\n"
-    assert formats.read(folder(tmp_path / "a", nodes, "parent\tchild\n")).descriptions == ("it lives",)
+    assert registry.read(folder(tmp_path / "a", nodes, "parent\tchild\n")).descriptions == ("it lives",)
     nodes = "id\tname\tdefinition\tdescription\n1\tanimal\tit lives\tmoves\n"
-    both = formats.read(folder(tmp_path / "b", nodes, "parent\tchild\n"))
-    formats.write(both, tmp_path / "out")
-    for taxonomy in (both, formats.read(tmp_path / "out")):
+    both = registry.read(folder(tmp_path / "b", nodes, "parent\tchild\n"))
+    registry.write(both, tmp_path / "out")
+    for taxonomy in (both, registry.read(tmp_path / "out")):
         assert taxonomy.descriptions == ("moves",)
         assert taxonomy.concept(0).extras == (("definition", "it lives"),)
 
@@ -63,8 +63,8 @@ def test_a_definition_is_the_description_where_there_is_no_other(tmp_path: Path)
 def test_repeated_extras_and_meta_go_to_side_files(tmp_path: Path) -> None:
     concept = Concept("1", "a", extras=(("xref", "X:1"), ("xref", "X:2")))
     taxonomy = Taxonomy.from_concepts([concept], [], meta={"format": "obo", "obo": {"header": ["ontology: x"]}})
-    formats.write(taxonomy, tmp_path / "out")
-    again = formats.read(tmp_path / "out")
+    registry.write(taxonomy, tmp_path / "out")
+    again = registry.read(tmp_path / "out")
     assert again.concept(0) == concept
     assert again.meta["obo"] == {"header": ["ontology: x"]}
     assert again.meta["format"] == "obo"
@@ -75,7 +75,7 @@ def test_gzipped_tables_crlf_and_byte_order_mark(tmp_path: Path) -> None:
     path.mkdir()
     (path / "nodes.tsv.gz").write_bytes(gzip.compress(b"\xef\xbb\xbfid\tname\r\n1\ta\r\n\r\n2\tb\r\n"))
     (path / "edges.tsv").write_bytes(b"parent_id\tchild_id\r\n1\t2")
-    taxonomy = formats.read(path)
+    taxonomy = registry.read(path)
     assert taxonomy.names == ("a", "b")
     assert list(taxonomy.edges()) == [("1", "2")]
 
@@ -84,10 +84,10 @@ def test_a_long_table_keeps_its_line_numbers(tmp_path: Path) -> None:
     rows = "".join(f"{i}\tconcept {i}\tsome text to fill the block\n" for i in range(20_000))
     path = folder(tmp_path / "in", "id\tname\tdescription\n\n" + rows + "17\tagain\t\n")
     with pytest.raises(InputError) as caught:
-        formats.read(path)
+        registry.read(path)
     assert caught.value.line == 20_003
     assert "first in line 20" in caught.value.message
-    taxonomy = formats.read(path, strict=False)
+    taxonomy = registry.read(path, strict=False)
     assert len(taxonomy) == 20_000
     assert [problem.kind for problem in taxonomy.reading] == ["duplicate id"]
 
@@ -95,7 +95,7 @@ def test_a_long_table_keeps_its_line_numbers(tmp_path: Path) -> None:
 def test_faults_of_edges_name_the_edge_file(tmp_path: Path) -> None:
     edges = "parent_id\tchild_id\n1\t2\n1\t2\n2\t2\n1\t9\n"
     path = folder(tmp_path / "in", "id\tname\n1\ta\n2\tb\n", edges)
-    taxonomy = formats.read(path, strict=False)
+    taxonomy = registry.read(path, strict=False)
     found = [(problem.kind, Path(problem.where).name, problem.fatal) for problem in taxonomy.reading]
     assert found == [
         ("duplicate edge", "edges.tsv:3", False),
@@ -104,15 +104,15 @@ def test_faults_of_edges_name_the_edge_file(tmp_path: Path) -> None:
     ]
     assert list(taxonomy.edges()) == [("1", "2")]
     with pytest.raises(InputError, match=r"edges\.tsv:4: 'b?2' is its own parent"):
-        formats.read(path)
+        registry.read(path)
 
 
 def test_a_folder_with_other_files_is_never_replaced(tmp_path: Path, animals: Taxonomy) -> None:
-    formats.write(animals, tmp_path / "out")
-    formats.write(animals, tmp_path / "out")
+    registry.write(animals, tmp_path / "out")
+    registry.write(animals, tmp_path / "out")
     (tmp_path / "out" / "thesis.tex").write_text("years of work", encoding="utf-8")
     with pytest.raises(InputError, match=r"thesis\.tex"):
-        formats.write(animals, tmp_path / "out")
+        registry.write(animals, tmp_path / "out")
     assert (tmp_path / "out" / "thesis.tex").exists()
 
 
@@ -131,9 +131,9 @@ COUNTS = {
 
 @pytest.mark.parametrize("name", COUNTS)
 def test_benchmark_folders_have_their_published_counts(name: str, shared_data: Path, tmp_path: Path) -> None:
-    taxonomy = formats.read(shared_data / name)
+    taxonomy = registry.read(shared_data / name)
     assert (len(taxonomy), len(taxonomy.edge_array), len(taxonomy.roots), len(taxonomy.leaves)) == COUNTS[name]
-    formats.write(taxonomy, tmp_path / name)
+    registry.write(taxonomy, tmp_path / name)
     for table in ("nodes.tsv", "edges.tsv"):
         assert (tmp_path / name / table).read_bytes() == (shared_data / name / table).read_bytes()
     shutil.rmtree(tmp_path / name)

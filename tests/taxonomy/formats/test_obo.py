@@ -10,8 +10,7 @@ import pytest
 from taxosphere import Concept, Taxonomy
 from taxosphere.errors import InputError
 from taxosphere.placing.concept_list import read_concepts
-from taxosphere.taxonomy import formats
-from taxosphere.taxonomy.formats import obo
+from taxosphere.taxonomy.formats import obo, registry
 
 SOURCE = r"""format-version: 1.2
 data-version: releases/2026-01-01
@@ -197,9 +196,9 @@ def test_another_parser_reads_the_same(tmp_path: Path, text: str) -> None:
 
 def test_what_another_format_cannot_hold_is_told(tmp_path: Path) -> None:
     taxonomy = read(tmp_path, SOURCE)
-    assert formats.losses(taxonomy, tmp_path / "x.obo") == []
-    assert formats.losses(taxonomy, tmp_path / "native") == []
-    assert formats.losses(taxonomy, tmp_path / "x.json") == [
+    assert registry.losses(taxonomy, tmp_path / "x.obo") == []
+    assert registry.losses(taxonomy, tmp_path / "native") == []
+    assert registry.losses(taxonomy, tmp_path / "x.json") == [
         "the header of the OBO source left out",
         "1 stanza of the OBO source beside its terms left out",
     ]
@@ -341,7 +340,7 @@ def test_obsolete_terms_outside_the_hierarchy_pass_through_every_format(
     taxonomy = read(tmp_path, OBSOLETE)
     for name in (*detours, "out.obo"):
         assert taxonomy.ids == ("A:1", "A:3")
-        assert not formats.losses(taxonomy, tmp_path / name)
+        assert not registry.losses(taxonomy, tmp_path / name)
         taxonomy.write(tmp_path / name)
         taxonomy = Taxonomy.read(tmp_path / name)
     written = (tmp_path / "out.obo").read_text(encoding="utf-8")

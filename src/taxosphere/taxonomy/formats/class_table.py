@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from taxosphere.taxonomy.formats import rdf_terms as rt
-from taxosphere.taxonomy.formats.draft import Draft
-from taxosphere.taxonomy.formats.tables import records
+from taxosphere.taxonomy.formats.io import rdf_terms as rt
+from taxosphere.taxonomy.formats.io.draft import Draft
+from taxosphere.taxonomy.formats.io.tables import records
 
 ID, NAME, SYNONYMS, DEFINITIONS, OBSOLETE, PARENTS = (
     "Class ID",

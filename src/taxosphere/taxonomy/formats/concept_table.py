@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 
-from taxosphere.taxonomy.formats import cells, escapes
-from taxosphere.taxonomy.formats.draft import Draft, meanings
-from taxosphere.taxonomy.formats.streams import open_to_write
-from taxosphere.taxonomy.formats.tables import delimiter_to_write, format_row, kept_delimiter, records, refuse_twice
+from taxosphere.taxonomy.formats.io import cells, escapes
+from taxosphere.taxonomy.formats.io.draft import Draft, meanings
+from taxosphere.taxonomy.formats.io.streams import open_to_write
+from taxosphere.taxonomy.formats.io.tables import delimiter_to_write, format_row, kept_delimiter, records, refuse_twice
 from taxosphere.taxonomy.graph import Taxonomy
 
 MEANT = frozenset((*chain.from_iterable(cells.ROLES.values()), *cells.CHILD))

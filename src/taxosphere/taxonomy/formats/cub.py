@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from taxosphere.errors import InputError
-from taxosphere.taxonomy.formats.draft import Draft
 from taxosphere.taxonomy.formats.image_folder import readable
-from taxosphere.taxonomy.formats.streams import numbered_lines
+from taxosphere.taxonomy.formats.io.draft import Draft
+from taxosphere.taxonomy.formats.io.streams import numbered_lines
 
 CLASSES, IMAGES, LABELS, PICTURES = "classes.txt", "images.txt", "image_class_labels.txt", "images"
 ROOT, ROOT_NAME = "birds", "bird"

@@ -13,10 +13,10 @@ from itertools import chain, islice
 from pathlib import Path
 
 from taxosphere.errors import InputError
-from taxosphere.taxonomy.formats import cells, delimiter
-from taxosphere.taxonomy.formats.draft import Draft
-from taxosphere.taxonomy.formats.streams import open_to_write
-from taxosphere.taxonomy.formats.tables import (
+from taxosphere.taxonomy.formats.io import cells, delimiter
+from taxosphere.taxonomy.formats.io.draft import Draft
+from taxosphere.taxonomy.formats.io.streams import open_to_write
+from taxosphere.taxonomy.formats.io.tables import (
     Row,
     delimiter_to_write,
     format_row,

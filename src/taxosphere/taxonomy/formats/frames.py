@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from taxosphere.errors import InputError, require
-from taxosphere.taxonomy.formats import cells
-from taxosphere.taxonomy.formats import json_values as jv
-from taxosphere.taxonomy.formats.draft import Draft, build
+from taxosphere.taxonomy.formats.io import cells
+from taxosphere.taxonomy.formats.io import json_values as jv
+from taxosphere.taxonomy.formats.io.draft import Draft, build
 from taxosphere.taxonomy.graph import Taxonomy
 
 KNOWN = jv.DETAILS

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from taxosphere.errors import InputError
-from taxosphere.taxonomy.formats.draft import Draft
-from taxosphere.taxonomy.formats.streams import reading
+from taxosphere.taxonomy.formats.io.draft import Draft
+from taxosphere.taxonomy.formats.io.streams import reading
 
 SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".gif", ".bmp", ".webp", ".tif", ".tiff", ".ppm", ".pgm"})
 ROOT = "."

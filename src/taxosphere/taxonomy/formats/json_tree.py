@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from taxosphere.errors import InputError
-from taxosphere.taxonomy.formats import json_values as jv
 from taxosphere.taxonomy.formats import jsonl
-from taxosphere.taxonomy.formats.draft import Draft, counted
-from taxosphere.taxonomy.formats.streams import open_to_write, read_text
+from taxosphere.taxonomy.formats.io import json_values as jv
+from taxosphere.taxonomy.formats.io.draft import Draft, counted
+from taxosphere.taxonomy.formats.io.streams import open_to_write, read_text
 from taxosphere.taxonomy.graph import CycleError, Taxonomy
 
 DEEPEST = 200

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from taxosphere.errors import InputError
-from taxosphere.taxonomy.formats import json_values as jv
-from taxosphere.taxonomy.formats.draft import Draft
-from taxosphere.taxonomy.formats.streams import numbered_lines, open_to_write
+from taxosphere.taxonomy.formats.io import json_values as jv
+from taxosphere.taxonomy.formats.io.draft import Draft
+from taxosphere.taxonomy.formats.io.streams import numbered_lines, open_to_write
 from taxosphere.taxonomy.graph import Taxonomy
 
 CHILD = ("child", "child_id")

@@ -12,8 +12,8 @@ from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
 from taxosphere.errors import InputError
-from taxosphere.taxonomy.formats.draft import Draft, counted
-from taxosphere.taxonomy.formats.streams import open_bytes
+from taxosphere.taxonomy.formats.io.draft import Draft, counted
+from taxosphere.taxonomy.formats.io.streams import open_bytes
 
 TOP, RECORD = "DescriptorRecordSet", "DescriptorRecord"
 _DEEPEST = 40  # elements inside each other; NLM needs nine

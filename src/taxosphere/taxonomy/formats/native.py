@@ -18,10 +18,10 @@ from typing import Any
 
 from taxosphere import atomic
 from taxosphere.errors import InputError
-from taxosphere.taxonomy.formats import escapes
-from taxosphere.taxonomy.formats.draft import Draft, counted
-from taxosphere.taxonomy.formats.streams import STREAM, line_blocks, open_to_write, read_text
-from taxosphere.taxonomy.formats.tables import refuse_twice
+from taxosphere.taxonomy.formats.io import escapes
+from taxosphere.taxonomy.formats.io.draft import Draft, counted
+from taxosphere.taxonomy.formats.io.streams import STREAM, line_blocks, open_to_write, read_text
+from taxosphere.taxonomy.formats.io.tables import refuse_twice
 from taxosphere.taxonomy.graph import Taxonomy
 
 NODES, EDGES, SPLIT, EXTRAS, META = "nodes.tsv", "edges.tsv", "split.tsv", "extras.tsv", "meta.json"

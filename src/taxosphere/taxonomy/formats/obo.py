@@ -14,10 +14,10 @@ from pathlib import Path
 
 from taxosphere.errors import InputError
 from taxosphere.taxonomy.concept import Concept
-from taxosphere.taxonomy.formats import obo_text, obsolete
-from taxosphere.taxonomy.formats.draft import Draft, counted
-from taxosphere.taxonomy.formats.obo_text import Stanza
-from taxosphere.taxonomy.formats.streams import open_to_write
+from taxosphere.taxonomy.formats.io import obo_text, obsolete
+from taxosphere.taxonomy.formats.io.draft import Draft, counted
+from taxosphere.taxonomy.formats.io.obo_text import Stanza
+from taxosphere.taxonomy.formats.io.streams import open_to_write
 from taxosphere.taxonomy.graph import Taxonomy
 
 Pair = tuple[str, str]

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from taxosphere.errors import InputError
-from taxosphere.taxonomy.formats import rdf_terms as rt
-from taxosphere.taxonomy.formats.draft import Draft, counted
-from taxosphere.taxonomy.formats.rdf_syntax import parse
+from taxosphere.taxonomy.formats.io import rdf_terms as rt
+from taxosphere.taxonomy.formats.io.draft import Draft, counted
+from taxosphere.taxonomy.formats.io.rdf_syntax import parse
 
 Statement = tuple[str, Any]
 HIERARCHY = (rt.BROADER, rt.NARROWER, rt.SUBCLASS)

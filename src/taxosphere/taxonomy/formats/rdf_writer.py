@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from taxosphere.taxonomy.concept import Concept
-from taxosphere.taxonomy.formats import rdf_terms as rt
-from taxosphere.taxonomy.formats.rdf_syntax import serialize
+from taxosphere.taxonomy.formats.io import rdf_terms as rt
+from taxosphere.taxonomy.formats.io.rdf_syntax import serialize
 from taxosphere.taxonomy.graph import Taxonomy
 
 Triple = tuple[Any, str, Any]

@@ -9,9 +9,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from taxosphere.errors import InputError
-from taxosphere.taxonomy.formats.draft import Draft, counted
+from taxosphere.taxonomy.formats.io.draft import Draft, counted
+from taxosphere.taxonomy.formats.io.streams import numbered_lines
 from taxosphere.taxonomy.formats.semeval_parts import companion, read_dictionary, read_held_out, read_parts
-from taxosphere.taxonomy.formats.streams import numbered_lines
 
 TAXO, TERMS, DESC = ".taxo", ".terms", ".desc"
 SENSE = "||"  # some copies write `term||sense`

@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from taxosphere.errors import InputError
-from taxosphere.taxonomy.formats.draft import Draft
+from taxosphere.taxonomy.formats.io.draft import Draft
+from taxosphere.taxonomy.formats.io.streams import bare_suffix, numbered_lines, read_text
 from taxosphere.taxonomy.formats.native import SPLIT_KEY
-from taxosphere.taxonomy.formats.streams import bare_suffix, numbered_lines, read_text
 
 PARTS = {"train": "train", "validation": "val", "test": "test"}  # name of the file: name in split.tsv
 DEFINITIONS = "dic.json"

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from taxosphere.errors import InputError
-from taxosphere.taxonomy.formats.draft import Draft, counted
-from taxosphere.taxonomy.formats.streams import bare_suffix, numbered_lines, reading
+from taxosphere.taxonomy.formats.io.draft import Draft, counted
+from taxosphere.taxonomy.formats.io.streams import bare_suffix, numbered_lines, reading
 
 LETTERS = {".noun": "n", ".verb": "v", ".adj": "a", ".adv": "r"}
 HYPERNYMS = ("@", "@i")

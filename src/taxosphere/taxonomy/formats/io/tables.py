@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from taxosphere.errors import InputError
-from taxosphere.taxonomy.formats import delimiter
-from taxosphere.taxonomy.formats.streams import OLD_LINE_ENDS, bare_suffix, open_text, refuse_old_line_ends
+from taxosphere.taxonomy.formats.io import delimiter
+from taxosphere.taxonomy.formats.io.streams import OLD_LINE_ENDS, bare_suffix, open_text, refuse_old_line_ends
 
 # A quoted cell that runs over more lines than this is a stray quotation mark.
 MOST_LINES = 200

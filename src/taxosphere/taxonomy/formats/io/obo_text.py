@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from taxosphere.errors import InputError
-from taxosphere.taxonomy.formats.streams import numbered_lines
+from taxosphere.taxonomy.formats.io.streams import numbered_lines
 
 BLANKS = " \t"  # other white space, such as a no-break space, belongs to the text
 _STANZA = re.compile(r"\[([^\]]+)\]\s*(?:!.*)?")

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain
 
 from taxosphere.taxonomy.concept import Concept
-from taxosphere.taxonomy.formats import escapes
+from taxosphere.taxonomy.formats.io import escapes
 from taxosphere.taxonomy.graph import Taxonomy
 
 Pair = tuple[str, str]

@@ -13,7 +13,7 @@ from typing import Any
 
 from taxosphere.taxonomy.checks import is_obsolete
 from taxosphere.taxonomy.concept import Concept
-from taxosphere.taxonomy.formats.draft import Draft, counted
+from taxosphere.taxonomy.formats.io.draft import Draft, counted
 from taxosphere.taxonomy.graph import Taxonomy
 
 META = "obsolete"

@@ -10,8 +10,8 @@ from urllib.parse import quote
 from xml.parsers import expat
 
 from taxosphere.errors import InputError
-from taxosphere.taxonomy.formats.rdf_terms import oxigraph
-from taxosphere.taxonomy.formats.streams import BLOCK, bare_suffix, open_binary_to_write, open_bytes, open_text
+from taxosphere.taxonomy.formats.io.rdf_terms import oxigraph
+from taxosphere.taxonomy.formats.io.streams import BLOCK, bare_suffix, open_binary_to_write, open_bytes, open_text
 
 SYNTAX_OF_SUFFIX = {
     ".ttl": "TURTLE",

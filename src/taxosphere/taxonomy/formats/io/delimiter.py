@@ -10,7 +10,7 @@ import csv
 import re
 from collections.abc import Iterator, Sequence
 
-from taxosphere.taxonomy.formats import cells
+from taxosphere.taxonomy.formats.io import cells
 
 USUAL = ",;\t|"  # where several are equally good, the first
 IN_CELLS = "|"  # joins the items of a list too, so it takes a known header to believe that it parts columns

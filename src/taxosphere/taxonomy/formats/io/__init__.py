@@ -1,0 +1,1 @@
+"""What several formats share: streams, tables, escapes, RDF terms, and the draft that readers fill."""
