@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
+import io
+import lzma
+import zipfile
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -183,14 +187,27 @@ def test_writing_is_deterministic_and_settles(case: str, name: str, tmp_path: Pa
     assert content(Taxonomy.read(tmp_path / "3" / name)) == content(CASES[case])
 
 
+def zipped(name: str, content: bytes) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("__MACOSX/._x", b"of a file manager")
+        archive.writestr(f"folder/{name}", content)
+    return buffer.getvalue()
+
+
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "x"])
-def test_gzip_in_and_out(name: str, tmp_path: Path, animals: Taxonomy) -> None:
+def test_compressed_in_and_out(name: str, tmp_path: Path, animals: Taxonomy) -> None:
     write(animals, tmp_path / name)
     (tmp_path / "packed").mkdir()
-    packed = tmp_path / "packed" / f"{name}.gz"
-    packed.write_bytes(gzip.compress((tmp_path / name).read_bytes()))
+    plain = (tmp_path / name).read_bytes()
+    for suffix, compress in {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}.items():
+        packed = tmp_path / "packed" / f"{name}{suffix}"
+        packed.write_bytes(compress(plain))
+        assert content(Taxonomy.read(packed)) == content(animals)
+        assert content(round_trip(animals, tmp_path / f"out.{name}{suffix}")) == content(animals)
+    packed = tmp_path / "packed" / "any name.zip"
+    packed.write_bytes(zipped(name, plain))
     assert content(Taxonomy.read(packed)) == content(animals)
-    assert content(round_trip(animals, tmp_path / f"out.{name}.gz")) == content(animals)
 
 
 @pytest.mark.parametrize("name", ["x.tsv", "x.csv", "table.csv", "x.obo", "x.ttl", "x.json", "x.jsonl", "x.rdf"])

@@ -19,13 +19,14 @@ from typing import Any
 from taxosphere import atomic
 from taxosphere.errors import InputError
 from taxosphere.taxonomy.formats.io import escapes
+from taxosphere.taxonomy.formats.io.compression import WRITABLE
 from taxosphere.taxonomy.formats.io.draft import Draft, counted
 from taxosphere.taxonomy.formats.io.streams import STREAM, line_blocks, open_to_write, read_text
 from taxosphere.taxonomy.formats.io.tables import refuse_twice
 from taxosphere.taxonomy.graph import Taxonomy
 
 NODES, EDGES, SPLIT, EXTRAS, META = "nodes.tsv", "edges.tsv", "split.tsv", "extras.tsv", "meta.json"
-OUR_FILES = frozenset(name + end for name in (NODES, EDGES, SPLIT, EXTRAS, META) for end in ("", ".gz"))
+OUR_FILES = frozenset(name + end for name in (NODES, EDGES, SPLIT, EXTRAS, META) for end in ("", *WRITABLE))
 SPLIT_KEY = "split"
 COLUMN_NAMES = {"synonym": "synonyms", "images": "image", "parent": "parent_id", "child": "child_id"}
 KNOWN = ("id", "name", "description", "synonyms", "image")
@@ -63,7 +64,7 @@ def write(taxonomy: Taxonomy, path: Path) -> None:
 
 
 def _part(folder: Path, name: str) -> Path | None:
-    return next((part for part in (folder / name, folder / f"{name}.gz") if part.exists()), None)
+    return next((part for end in ("", *WRITABLE) if (part := folder / f"{name}{end}").exists()), None)
 
 
 def _header(path: Path, line: str, wanted: tuple[str, ...]) -> list[str]:

@@ -29,7 +29,7 @@ from taxosphere.taxonomy.formats import (
 from taxosphere.taxonomy.formats.io import json_values, obsolete
 from taxosphere.taxonomy.formats.io.draft import Draft, build, counted
 from taxosphere.taxonomy.formats.io.rdf_syntax import SYNTAX_OF_SUFFIX
-from taxosphere.taxonomy.formats.io.streams import STREAM, bare_suffix, open_bytes, reading, writing
+from taxosphere.taxonomy.formats.io.streams import STREAM, bare_suffix, open_bytes, reading, suffix_to_write, writing
 from taxosphere.taxonomy.formats.io.tables import read_rows
 from taxosphere.taxonomy.graph import Taxonomy
 
@@ -97,7 +97,7 @@ def write(taxonomy: Taxonomy, path: str | PathLike[str]) -> None:
 def refuse(path: str | PathLike[str]) -> None:
     """What would stop `write` later, said before any work is done."""
     path = Path(path)
-    suffix = bare_suffix(path) or path.suffix.lower()  # .gz alone names no format
+    suffix = suffix_to_write(path) or path.suffix.lower()  # .gz alone names no format
     if path.is_dir() or not suffix:
         native.refuse(path)
         return

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from taxosphere.errors import InputError
+from taxosphere.taxonomy.formats.io.compression import WRITABLE, compression_suffix
 from taxosphere.taxonomy.formats.io.draft import Draft
 from taxosphere.taxonomy.formats.io.streams import bare_suffix, numbered_lines, read_text
 from taxosphere.taxonomy.formats.native import SPLIT_KEY
@@ -105,11 +106,11 @@ def _note_parts(draft: Draft, parts: Mapping[int, str]) -> None:
 
 
 def _stem(path: Path) -> str:
-    return path.name[: -len("".join(path.suffixes[-2:] if path.suffix.lower() == ".gz" else path.suffixes[-1:]))]
+    return path.name[: -len("".join(path.suffixes[-2:] if compression_suffix(path) else path.suffixes[-1:]))]
 
 
 def _present(path: Path, name: str) -> Path | None:
-    return next((file for end in ("", ".gz") if (file := path.with_name(name + end)).is_file()), None)
+    return next((file for end in ("", *WRITABLE) if (file := path.with_name(name + end)).is_file()), None)
 
 
 def _entries(path: Path) -> list[tuple[int, str]]:

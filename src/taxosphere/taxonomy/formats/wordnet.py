@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from taxosphere.errors import InputError
+from taxosphere.taxonomy.formats.io.compression import WRITABLE
 from taxosphere.taxonomy.formats.io.draft import Draft, counted
 from taxosphere.taxonomy.formats.io.streams import bare_suffix, numbered_lines, reading
 
@@ -63,7 +64,7 @@ def read(path: Path) -> Draft:
 
 
 def _files(folder: Path) -> list[Path]:
-    names = [f"data{suffix}{end}" for suffix in LETTERS for end in ("", ".gz")]
+    names = [f"data{suffix}{end}" for suffix in LETTERS for end in ("", *WRITABLE)]
     return [folder / name for name in names if (folder / name).is_file()]
 
 

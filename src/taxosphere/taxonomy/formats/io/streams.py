@@ -1,11 +1,9 @@
-"""Opening text files: gzip, byte order marks, encodings, and the line where something is wrong."""
+"""Opening text files: compression, byte order marks, encodings, and the line where something is wrong."""
 
 from __future__ import annotations
 
-import gzip
 import io
 import os
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,8 +11,8 @@ from typing import IO, TextIO, cast
 
 from taxosphere import atomic
 from taxosphere.errors import InputError
+from taxosphere.taxonomy.formats.io import compression
 
-GZIP_MAGIC = b"\x1f\x8b"
 UTF8_BOM = b"\xef\xbb\xbf"
 STREAM = Path("-")  # what other programs take for standard input or output
 BLOCK = 1 << 18  # characters read at a time
@@ -23,9 +21,25 @@ WIDE_BOMS = (b"\xff\xfe", b"\xfe\xff")
 
 
 def bare_suffix(path: Path) -> str:
-    """The suffix that names the format: `.obo` for both `x.obo` and `x.OBO.gz`."""
-    name = path.name.lower().removesuffix(".gz")
-    return Path(name).suffix
+    """The suffix that names the format: `.obo` for `x.obo`, `x.OBO.gz` and a zip archive with `x.obo` in it."""
+    packed = compression.compression_suffix(path)
+    if packed == ".zip" and path.is_file():
+        with reading(path):
+            return Path(compression.single_member(path)).suffix.lower()
+    return Path(path.stem if packed else path.name).suffix.lower()
+
+
+def suffix_to_write(path: Path) -> str:
+    """The suffix that names the format of a file to be written, which is never a zip archive.
+
+    Raises
+    ------
+    InputError
+        For a zip archive.
+    """
+    if compression.compression_suffix(path) == ".zip":
+        raise InputError(f"zip is only read; write to {', '.join(compression.WRITABLE)} or uncompressed", path=path)
+    return bare_suffix(path)
 
 
 def at_home(entry: str) -> Path:
@@ -44,10 +58,9 @@ def reading(path: Path) -> Iterator[None]:
         raise InputError("is a folder, a file was expected", path=path) from None
     except PermissionError:
         raise InputError("no permission to read it", path=path) from None
-    except (EOFError, zlib.error):
-        raise InputError("the gzip data is cut off or damaged", path=path) from None
-    except gzip.BadGzipFile:
-        raise InputError("is not gzip data, or is damaged", path=path) from None
+    except compression.DAMAGED:
+        kind = compression.NAMES.get(compression.compression_suffix(path), "compressed")
+        raise InputError(f"the {kind} data is cut off or damaged", path=path) from None
     except UnicodeDecodeError:
         raise _undecodable(path) from None
     except OSError as error:
@@ -57,22 +70,20 @@ def reading(path: Path) -> Iterator[None]:
 @contextmanager
 def open_bytes(path: Path) -> Iterator[IO[bytes]]:
     """Decompressed bytes after the byte order mark; refuses empty files and UTF-16."""
-    with reading(path), path.open("rb") as raw:
-        zipped = raw.read(2) == GZIP_MAGIC
-        raw.seek(0)
-        if not zipped and path.suffix.lower() == ".gz" and raw.read(1):
-            raise InputError("ends in .gz but is not gzip data", path=path)
-        raw.seek(0)
-        plain = cast(IO[bytes], gzip.GzipFile(fileobj=raw, mode="rb") if zipped else raw)
-        with io.BufferedReader(cast(io.RawIOBase, plain)) as handle:
-            head = handle.peek(3)[:3]
-            if not head:
-                raise InputError("the file is empty", path=path)
-            if head.startswith(WIDE_BOMS):
-                raise InputError("is UTF-16 text; save it as UTF-8", path=path, line=1)
-            if head.startswith(UTF8_BOM):
-                handle.read(3)
-            yield handle
+    with (
+        reading(path),
+        path.open("rb") as raw,
+        compression.decompressed(raw, path) as plain,
+        io.BufferedReader(cast(io.RawIOBase, plain)) as handle,
+    ):
+        head = handle.peek(3)[:3]
+        if not head:
+            raise InputError("the file is empty", path=path)
+        if head.startswith(WIDE_BOMS):
+            raise InputError("is UTF-16 text; save it as UTF-8", path=path, line=1)
+        if head.startswith(UTF8_BOM):
+            handle.read(3)
+        yield handle
 
 
 @contextmanager
@@ -144,13 +155,9 @@ def writing(path: Path) -> Iterator[None]:
 
 @contextmanager
 def open_binary_to_write(path: Path) -> Iterator[IO[bytes]]:
-    """Gzip when the name says so, without a time stamp so that equal content gives equal files."""
-    with atomic.file(path) as unfinished, unfinished.open("wb") as raw:
-        if path.suffix.lower() == ".gz":
-            with gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as packed:
-                yield cast(IO[bytes], packed)
-        else:
-            yield raw
+    """Compressed when the name says so."""
+    with atomic.file(path) as unfinished, unfinished.open("wb") as raw, compression.compressing(raw, path) as packed:
+        yield packed
 
 
 @contextmanager
