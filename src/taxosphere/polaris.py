@@ -41,7 +41,7 @@ from taxosphere.ranking.logistic import Logistic
 from taxosphere.ranking.ranker import Ranker
 from taxosphere.ranking.views import Views, encode_views
 from taxosphere.taxonomy import Concept, Taxonomy
-from taxosphere.taxonomy.formats.io.streams import at_home
+from taxosphere.taxonomy.formats.io.streams import expand_home
 
 Longs = NDArray[np.int64]
 Floats = NDArray[np.float32]
@@ -403,7 +403,7 @@ def anchored(config: PolarisConfig) -> PolarisConfig:
 
 
 def _anchored(encoder: str) -> str:
-    place = at_home(encoder)
+    place = expand_home(encoder)
     reserved = (weights.PACKAGED, efficientnet.NAME, collection.AUTO, collection.NONE)
     return str(place.absolute()) if encoder not in reserved and place.exists() else encoder
 

@@ -31,7 +31,7 @@ def convert(
 
     Example: taxosphere convert ontology.obo ontology.ttl
     """
-    registry.refuse(target)
+    registry.check_target(target)
     taxonomy = Taxonomy.read(source, columns=column_order(columns))
     show_notes(taxonomy.reading)
     if repair:
@@ -40,7 +40,7 @@ def convert(
             output.say(f"dropped {problem.where}: {problem.text}")
     elif not keep_cycles:
         taxonomy.refuse_cycles()
-    for line in registry.losses(taxonomy, target):
+    for line in registry.unsupported_content(taxonomy, target):
         output.warn(f"{target}: {line}")
     taxonomy.write(target)
     output.say(f"wrote {len(taxonomy):,} concepts and {len(taxonomy.edge_array):,} edges to {target}")

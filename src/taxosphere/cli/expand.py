@@ -48,14 +48,14 @@ def expand(
 
     targets = [out] if review is None else [out, review]
     _refuse(targets, model, new)
-    registry.refuse(out)
+    registry.check_target(out)
     if review is not None:
         atomic.refuse_file(review)
     fitted = Polaris.load(model)
     concepts = usable(fitted, read_concepts(new, fitted.taxonomy, output.warn), skip=skip_broken)
     with steps() as report:
         expansion = fitted.expand(concepts, accept=accept, insert=insert, progress=report)
-    for line in registry.losses(expansion.taxonomy, out):
+    for line in registry.unsupported_content(expansion.taxonomy, out):
         output.warn(f"{out}: {line}")
     expansion.taxonomy.write(out)
     if review is not None:

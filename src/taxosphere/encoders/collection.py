@@ -7,7 +7,7 @@ from pathlib import Path
 
 from taxosphere.encoders import efficientnet, image_table
 from taxosphere.taxonomy import Taxonomy
-from taxosphere.taxonomy.formats.io.streams import at_home
+from taxosphere.taxonomy.formats.io.streams import expand_home
 
 AUTO, NONE = "auto", "none"
 
@@ -49,4 +49,4 @@ def _folder(taxonomy: Taxonomy) -> Path:
 
 
 def _absolute(entry: str, folder: Path) -> str:
-    return str(folder.absolute() / at_home(entry))
+    return str(folder.absolute() / expand_home(entry))

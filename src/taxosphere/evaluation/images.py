@@ -98,7 +98,7 @@ def create(name: str) -> PictureMethod:
 
 def holds_pictures(path: Path) -> bool:
     """Whether pictures, or vectors of pictures, are to be found with this taxonomy."""
-    if registry.recognise(path).takes_columns:  # edge lists have no place for them
+    if "columns" in registry.recognise(path).options:  # edge lists have no place for them
         return False
     return bool(collection.locate(Taxonomy.read(path))[1])
 

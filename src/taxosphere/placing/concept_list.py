@@ -16,8 +16,8 @@ from taxosphere.taxonomy import Concept, Taxonomy
 from taxosphere.taxonomy.formats import obo
 from taxosphere.taxonomy.formats.io import cells, json_values
 from taxosphere.taxonomy.formats.io.draft import LONGEST_TEXT
-from taxosphere.taxonomy.formats.io.streams import at_home, bare_suffix, numbered_lines
-from taxosphere.taxonomy.formats.io.tables import read_rows, refuse_twice
+from taxosphere.taxonomy.formats.io.streams import bare_suffix, expand_home, numbered_lines
+from taxosphere.taxonomy.formats.io.tables import check_distinct, read_rows
 
 COLUMNS = ("id", "name", "description", "synonyms", "image")
 _LISTS = ("synonyms", "image")
@@ -131,7 +131,7 @@ def _several(cell: _Cell) -> tuple[str, ...]:
 
 def _place(entry: str, source: Path) -> str:
     """A relative path starts where the list lies, unless it is a key into vectors, which need no file."""
-    there = source.absolute().parent / at_home(entry)
+    there = source.absolute().parent / expand_home(entry)
     return str(there) if there.exists() or glob.has_magic(entry) else entry
 
 
@@ -143,7 +143,7 @@ def _table_rows(source: Path, warn: Callable[[str], object]) -> _Rows:
     header = _columns(first[1])
     plain = set(map(cells.plain, first[1]))
     if "name" in plain or (plain <= _TITLES and not {"name", "image"}.isdisjoint(map(cells.plain, header))):
-        refuse_twice(source, header, first[0])
+        check_distinct(source, header, first[0])
         lists = [name + cells.ESCAPED for name in _LISTS]
         unknown = [column for column in header if column not in (*COLUMNS, *lists)]
         if unknown:

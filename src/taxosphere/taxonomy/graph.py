@@ -64,6 +64,7 @@ class Taxonomy:
     meta: Mapping[str, Any] = field(default_factory=dict)
     reading: tuple[Problem, ...] = ()
     source: Source | None = None
+    reading_notes: tuple[str, ...] = ()  # how the reader understood the file; no part of any file or hash
 
     def __post_init__(self) -> None:
         for name in ("synonyms", "images", "extras"):
@@ -110,18 +111,44 @@ class Taxonomy:
 
     @classmethod
     def read(
-        cls, path: str | PathLike[str], *, columns: tuple[str, str] | None = None, strict: bool = True
+        cls, path: str | PathLike[str], *, columns: tuple[str, str] | None = None, strict: bool = True, **options: Any
     ) -> Taxonomy:
-        """Read any supported file or folder; ``strict=False`` collects faults in `reading` instead of refusing."""
+        """Read any supported file or folder.
+
+        Parameters
+        ----------
+        path : path-like
+            The file or folder; suffix and content say which format it has.
+        columns : (str, str), optional
+            Order of an edge list without a header, ``("parent", "child")`` where it is not stated.
+        strict : bool
+            Raise at the first fault; otherwise collect faults in `reading`.
+        **options
+            The other fields of `taxosphere.taxonomy.formats.io.options.ReadOptions`: ``mapping``, ``nested``,
+            ``sheet``, ``encoding``, ``merge``, ``language``, ``relations``, ``equivalents``, ``dangling``.
+
+        Raises
+        ------
+        InputError
+            Where the format is not recognised, an option is stated that it does not use, or the content is at fault.
+        """
         from taxosphere.taxonomy.formats import registry
 
-        return registry.read(path, columns=columns, strict=strict)
+        return registry.read(path, registry.ReadOptions(columns=columns, strict=strict, **options))
 
-    def write(self, path: str | PathLike[str]) -> None:
-        """Write in the format that the suffix of ``path`` names (no suffix: the native folder)."""
+    def write(self, path: str | PathLike[str], **options: Any) -> None:
+        """Write in the format that the suffix of ``path`` names (no suffix: the native folder).
+
+        Parameters
+        ----------
+        path : path-like
+            The file or folder; it appears whole or not at all.
+        **options
+            Fields of `taxosphere.taxonomy.formats.io.options.WriteOptions`, such as ``placement="siblings"``.
+        """
         from taxosphere.taxonomy.formats import registry
 
-        registry.write(self, path)
+        registry.write(self, path, registry.WriteOptions(**options))
 
     @classmethod
     def from_networkx(cls, graph: networkx.DiGraph[Any]) -> Taxonomy:

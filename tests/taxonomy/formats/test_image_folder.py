@@ -82,7 +82,7 @@ def test_a_folder_without_pictures_or_tables(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"no nodes\.tsv"):
         Taxonomy.read(tmp_path)
     with pytest.raises(InputError, match="holds no pictures"):
-        image_folder.read(tmp_path)
+        image_folder.read(tmp_path, registry.ReadOptions())
 
 
 def test_tables_win_over_pictures_beside_them(tmp_path: Path) -> None:

@@ -155,7 +155,7 @@ def test_lines_of_nothing_but_edges(tmp_path: Path) -> None:
 def test_an_edge_into_nowhere_hides_no_other(tmp_path: Path) -> None:
     file = tmp_path / "t.jsonl"
     file.write_text('{"id": "a"}\n{"id": "b", "children": ["zzz"]}\n{"id": "c", "parents": ["a"]}\n')
-    found = registry.read(file, strict=False)
+    found = Taxonomy.read(file, strict=False)
     assert list(found.edges()) == [("a", "c")]
     assert [p.kind for p in found.reading if p.kind != "empty name"] == ["dangling edge"]
 

@@ -87,7 +87,7 @@ def test_a_long_table_keeps_its_line_numbers(tmp_path: Path) -> None:
         registry.read(path)
     assert caught.value.line == 20_003
     assert "first in line 20" in caught.value.message
-    taxonomy = registry.read(path, strict=False)
+    taxonomy = Taxonomy.read(path, strict=False)
     assert len(taxonomy) == 20_000
     assert [problem.kind for problem in taxonomy.reading] == ["duplicate id"]
 
@@ -95,7 +95,7 @@ def test_a_long_table_keeps_its_line_numbers(tmp_path: Path) -> None:
 def test_faults_of_edges_name_the_edge_file(tmp_path: Path) -> None:
     edges = "parent_id\tchild_id\n1\t2\n1\t2\n2\t2\n1\t9\n"
     path = folder(tmp_path / "in", "id\tname\n1\ta\n2\tb\n", edges)
-    taxonomy = registry.read(path, strict=False)
+    taxonomy = Taxonomy.read(path, strict=False)
     found = [(problem.kind, Path(problem.where).name, problem.fatal) for problem in taxonomy.reading]
     assert found == [
         ("duplicate edge", "edges.tsv:3", False),

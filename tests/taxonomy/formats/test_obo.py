@@ -196,9 +196,9 @@ def test_another_parser_reads_the_same(tmp_path: Path, text: str) -> None:
 
 def test_what_another_format_cannot_hold_is_told(tmp_path: Path) -> None:
     taxonomy = read(tmp_path, SOURCE)
-    assert registry.losses(taxonomy, tmp_path / "x.obo") == []
-    assert registry.losses(taxonomy, tmp_path / "native") == []
-    assert registry.losses(taxonomy, tmp_path / "x.json") == [
+    assert registry.unsupported_content(taxonomy, tmp_path / "x.obo") == []
+    assert registry.unsupported_content(taxonomy, tmp_path / "native") == []
+    assert registry.unsupported_content(taxonomy, tmp_path / "x.json") == [
         "the header of the OBO source left out",
         "1 stanza of the OBO source beside its terms left out",
     ]
@@ -340,7 +340,7 @@ def test_obsolete_terms_outside_the_hierarchy_pass_through_every_format(
     taxonomy = read(tmp_path, OBSOLETE)
     for name in (*detours, "out.obo"):
         assert taxonomy.ids == ("A:1", "A:3")
-        assert not registry.losses(taxonomy, tmp_path / name)
+        assert not registry.unsupported_content(taxonomy, tmp_path / name)
         taxonomy.write(tmp_path / name)
         taxonomy = Taxonomy.read(tmp_path / name)
     written = (tmp_path / "out.obo").read_text(encoding="utf-8")

@@ -262,19 +262,19 @@ def test_english_goes_before_other_foreign_languages(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["x.csv", "x.tsv", "x.obo", "x.json", "x.jsonl"])
 def test_a_language_another_format_cannot_hold_is_told(tmp_path: Path, name: str) -> None:
     taxonomy = read(tmp_path / "in.ttl", labelled("de", "de en"))
-    assert registry.losses(taxonomy, tmp_path / name) == [
+    assert registry.unsupported_content(taxonomy, tmp_path / name) == [
         "the language 'de' of names, definitions and synonyms left out"
     ]
     taxonomy.write(tmp_path / name)
-    assert registry.losses(Taxonomy.read(tmp_path / name), tmp_path / "out.csv") == []
+    assert registry.unsupported_content(Taxonomy.read(tmp_path / name), tmp_path / "out.csv") == []
     plain = read(tmp_path / "plain.ttl", labelled("de").replace("@de", ""))
-    assert registry.losses(plain, tmp_path / name) == []
+    assert registry.unsupported_content(plain, tmp_path / name) == []
 
 
 @pytest.mark.parametrize("name", ["x.ttl", "x.owl", "x.jsonld", "x.skos.nt", "native"])
 def test_a_language_that_is_kept_is_no_loss(tmp_path: Path, name: str) -> None:
     taxonomy = read(tmp_path / "in.ttl", labelled("de", "de en"))
-    assert registry.losses(taxonomy, tmp_path / name) == []
+    assert registry.unsupported_content(taxonomy, tmp_path / name) == []
     taxonomy.write(tmp_path / name)
     assert Taxonomy.read(tmp_path / name).meta["rdf"]["language"] == "de"
 

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from taxosphere.taxonomy.formats.io import rdf_terms as rt
 from taxosphere.taxonomy.formats.io.draft import Draft
-from taxosphere.taxonomy.formats.io.tables import records
+from taxosphere.taxonomy.formats.io.options import ReadOptions
+from taxosphere.taxonomy.formats.io.tables import read_rows, records
 
 ID, NAME, SYNONYMS, DEFINITIONS, OBSOLETE, PARENTS = (
     "Class ID",
@@ -25,11 +26,12 @@ UNDERSTOOD = (ID, NAME, SYNONYMS, DEFINITIONS, OBSOLETE, PARENTS)
 REPEATED = frozenset((*rt.NAMES, *rt.DEFINITIONS, *rt.SYNONYMS))
 
 
-def is_header(cells: list[str]) -> bool:
-    return ID in cells and NAME in cells and PARENTS in cells
+def recognise(path: Path, head: bytes) -> bool:
+    """Whether the first row holds the titles of a portal's export."""
+    return {ID, NAME, PARENTS} <= set(next(read_rows(path), (1, []))[1])
 
 
-def read(path: Path) -> Draft:
+def read(path: Path, options: ReadOptions) -> Draft:
     draft = Draft(path=path, format="class table")
     (_, header), lines = records(path)
     for number, cells in lines:

@@ -14,15 +14,25 @@ from pathlib import Path
 
 from taxosphere.taxonomy.formats.io import cells, escapes
 from taxosphere.taxonomy.formats.io.draft import Draft, meanings
+from taxosphere.taxonomy.formats.io.options import ReadOptions, WriteOptions
 from taxosphere.taxonomy.formats.io.streams import open_to_write
-from taxosphere.taxonomy.formats.io.tables import delimiter_to_write, format_row, kept_delimiter, records, refuse_twice
+from taxosphere.taxonomy.formats.io.tables import (
+    check_distinct,
+    delimiter_to_write,
+    format_row,
+    kept_delimiter,
+    read_rows,
+    records,
+)
 from taxosphere.taxonomy.graph import Taxonomy
 
 MEANT = frozenset((*chain.from_iterable(cells.ROLES.values()), *cells.CHILD))
 META = "table"  # where a taxonomy keeps the columns it came with
 
 
-def is_header(row: Sequence[str]) -> bool:
+def recognise(path: Path, head: bytes) -> bool:
+    """Whether the first row has a title for names, one for parents and none for children."""
+    row = next(read_rows(path), (1, list[str]()))[1]
     roles = _roles(row)
     return "name" in roles and "parent" in roles and not set(map(cells.plain, row)) & set(cells.CHILD)
 
@@ -34,14 +44,14 @@ def _roles(header: Sequence[str]) -> dict[str, int]:
     return {role: columns[0] for role, columns in found.items() if columns}
 
 
-def read(path: Path) -> Draft:
+def read(path: Path, options: ReadOptions) -> Draft:
     draft = Draft(path=path, format="concept table")
     (first, header), rows = records(path)
     roles = _roles(header)
     name, parent = roles["name"], roles["parent"]
     id = roles.get("id", name)
     details = {i: cells.column_name(title) for i, title in enumerate(header) if title and i not in roles.values()}
-    refuse_twice(path, list(details.values()), first)
+    check_distinct(path, list(details.values()), first)
     above: list[tuple[str, str, int]] = []
     for number, row in rows:
         child = row[id] or row[name]
@@ -72,7 +82,7 @@ def _parents(cell: str, whole: set[str]) -> list[str]:
     return [known] if known else [text.strip() for text in escapes.split_list(cell, escaped=False)]
 
 
-def write(taxonomy: Taxonomy, path: Path) -> None:
+def write(taxonomy: Taxonomy, path: Path, options: WriteOptions) -> None:
     kept = taxonomy.meta.get(META, {})
     titles = [str(title) for title in kept.get("columns", ("id", "name", "parent"))]
     if "id" not in _roles(titles) and taxonomy.ids != taxonomy.names:

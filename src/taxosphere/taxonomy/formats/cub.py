@@ -12,6 +12,7 @@ from pathlib import Path
 from taxosphere.errors import InputError
 from taxosphere.taxonomy.formats.image_folder import readable
 from taxosphere.taxonomy.formats.io.draft import Draft
+from taxosphere.taxonomy.formats.io.options import ReadOptions
 from taxosphere.taxonomy.formats.io.streams import numbered_lines
 
 CLASSES, IMAGES, LABELS, PICTURES = "classes.txt", "images.txt", "image_class_labels.txt", "images"
@@ -20,11 +21,11 @@ _PACKED = "CUB_200_2011"
 _UNUSED = ("train_test_split.txt", "bounding_boxes.txt", "parts", "attributes")
 
 
-def is_cub(path: Path) -> bool:
+def recognise(path: Path, head: bytes) -> bool:
     return all((_top(path) / name).is_file() for name in (CLASSES, IMAGES, LABELS))
 
 
-def read(path: Path) -> Draft:
+def read(path: Path, options: ReadOptions) -> Draft:
     top = _top(path).absolute()
     paths = {key: name for _, key, name in _pairs(top / IMAGES)}
     classes = {key: (line, name) for line, key, name in _pairs(top / CLASSES)}

@@ -15,32 +15,32 @@ from pathlib import Path
 from taxosphere.errors import InputError
 from taxosphere.taxonomy.formats.io import cells, delimiter
 from taxosphere.taxonomy.formats.io.draft import Draft
+from taxosphere.taxonomy.formats.io.options import ORDERS, ReadOptions, WriteOptions
 from taxosphere.taxonomy.formats.io.streams import open_to_write
 from taxosphere.taxonomy.formats.io.tables import (
     Row,
+    check_distinct,
     delimiter_to_write,
     format_row,
     kept_delimiter,
     read_rows,
-    refuse_twice,
     separator,
 )
 from taxosphere.taxonomy.graph import Taxonomy
 
-ORDERS = (("parent", "child"), ("child", "parent"))
 ENDS = {"parent": cells.PARENT, "child": cells.CHILD}
 MEANT = frozenset((*cells.PARENT, *cells.CHILD))
 META = "edges"  # where a taxonomy keeps the columns it came with
 
 
-def read(path: Path, columns: tuple[str, str] | None = None) -> Draft:
+def read(path: Path, options: ReadOptions) -> Draft:
     rows = read_rows(path)
     first = next(rows, None)
     if first is None:
         raise InputError("holds no edges", path=path)
     draft = Draft(path=path, format="csv" if separator(path) == "," else "tsv")
-    header = _header(draft, first, columns)
-    titles = header or _without_header(draft, first, columns)
+    header = _header(draft, first, options.columns)
+    titles = header or _without_header(draft, first, options.columns)
     draft.meta[META] = {"columns": [title for title in titles if title], "header": header is not None}
     draft.meta[META] |= kept_delimiter(path)
     collector = _Collector(draft, titles)
@@ -75,7 +75,7 @@ def _header(draft: Draft, first: Row, stated: tuple[str, str] | None) -> list[st
         raise InputError(f"{message}; {hint}", path=draft.path, line=number)
     if len(known) < 2:
         return None
-    refuse_twice(draft.path, [cells.column_name(title) for title in titles if title], number)
+    check_distinct(draft.path, [cells.column_name(title) for title in titles if title], number)
     if stated and (roles["parent"] < roles["child"]) != (tuple(stated) == ORDERS[0]):
         message = f"the header and --columns {','.join(stated)} contradict each other; leave --columns out"
         raise InputError(message, path=draft.path, line=number)
@@ -146,7 +146,7 @@ class _Collector:
         return position
 
 
-def write(taxonomy: Taxonomy, path: Path) -> None:
+def write(taxonomy: Taxonomy, path: Path, options: WriteOptions) -> None:
     titles, rows = _table(taxonomy, path)
     between = delimiter_to_write(path, taxonomy.meta.get(META, {}))
     with open_to_write(path) as handle:

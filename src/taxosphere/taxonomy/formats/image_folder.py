@@ -14,7 +14,9 @@ from pathlib import Path, PurePosixPath
 
 from taxosphere.errors import InputError
 from taxosphere.taxonomy.formats.io.draft import Draft
+from taxosphere.taxonomy.formats.io.options import ReadOptions
 from taxosphere.taxonomy.formats.io.streams import reading
+from taxosphere.taxonomy.formats.native import OUR_FILES
 
 SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".gif", ".bmp", ".webp", ".tif", ".tiff", ".ppm", ".pgm"})
 ROOT = "."
@@ -33,11 +35,16 @@ class _Place:
     others: tuple[str, ...]
 
 
+def recognise(path: Path, head: bytes) -> bool:
+    """Whether a folder holds images and none of the tables of the native form."""
+    return not OUR_FILES & {item.name for item in path.iterdir()} and holds_pictures(path)
+
+
 def holds_pictures(path: Path) -> bool:
     return any(place.pictures for place in _walk(path))
 
 
-def read(path: Path) -> Draft:
+def read(path: Path, options: ReadOptions) -> Draft:
     with reading(path):
         places = {place.id: place for place in _walk(path)}
     used = _with_pictures(places)

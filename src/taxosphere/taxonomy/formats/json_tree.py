@@ -17,6 +17,7 @@ from taxosphere.errors import InputError
 from taxosphere.taxonomy.formats import jsonl
 from taxosphere.taxonomy.formats.io import json_values as jv
 from taxosphere.taxonomy.formats.io.draft import Draft, counted
+from taxosphere.taxonomy.formats.io.options import ReadOptions, WriteOptions
 from taxosphere.taxonomy.formats.io.streams import open_to_write, read_text
 from taxosphere.taxonomy.graph import CycleError, Taxonomy
 
@@ -25,7 +26,7 @@ NAMING = (*jv.NAME, "id")
 KNOWN = frozenset(("id", *jv.DETAILS, "children"))
 
 
-def read(path: Path) -> Draft:
+def read(path: Path, options: ReadOptions) -> Draft:
     top = jv.parse_entries(read_text(path), path)
     draft = Draft(path=path, format="json")
     if isinstance(top, dict) and not jv.text_of(top, *NAMING) and isinstance(top.get("children"), list):
@@ -150,7 +151,7 @@ def _shown(value: Any) -> str:
     return text if len(text) <= 40 else text[:37] + "…"
 
 
-def write(taxonomy: Taxonomy, path: Path) -> None:
+def write(taxonomy: Taxonomy, path: Path, options: WriteOptions) -> None:
     top = taxonomy.meta.get("json", {}).get("top")
     with open_to_write(path) as handle:
         if top is not None:

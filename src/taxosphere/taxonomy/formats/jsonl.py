@@ -13,6 +13,7 @@ from typing import Any
 from taxosphere.errors import InputError
 from taxosphere.taxonomy.formats.io import json_values as jv
 from taxosphere.taxonomy.formats.io.draft import Draft
+from taxosphere.taxonomy.formats.io.options import ReadOptions, WriteOptions
 from taxosphere.taxonomy.formats.io.streams import numbered_lines, open_to_write
 from taxosphere.taxonomy.graph import Taxonomy
 
@@ -22,7 +23,7 @@ KNOWN = frozenset(("id", *jv.DETAILS, *jv.PARENTS, "children"))
 Edge = tuple[str, str, int]  # parent (empty where there is none), child, line
 
 
-def read(path: Path) -> Draft:
+def read(path: Path, options: ReadOptions) -> Draft:
     draft = Draft(path=path, format="jsonl")
     lines = ((number, line) for number, line in numbered_lines(path) if line.strip())
     read_records(draft, ((number, jv.parse(line, path, number)) for number, line in lines))
@@ -83,7 +84,7 @@ def _read_concept(draft: Draft, record: dict[str, Any], number: int) -> list[Edg
     ]
 
 
-def write(taxonomy: Taxonomy, path: Path) -> None:
+def write(taxonomy: Taxonomy, path: Path, options: WriteOptions) -> None:
     with open_to_write(path) as handle:
         for position, concept in enumerate(taxonomy.concepts()):
             record = jv.with_details({"id": concept.id, "name": concept.name}, concept, KNOWN)

@@ -13,6 +13,7 @@ from xml.parsers import expat
 
 from taxosphere.errors import InputError
 from taxosphere.taxonomy.formats.io.draft import Draft, counted
+from taxosphere.taxonomy.formats.io.options import ReadOptions
 from taxosphere.taxonomy.formats.io.streams import open_bytes
 
 TOP, RECORD = "DescriptorRecordSet", "DescriptorRecord"
@@ -20,12 +21,11 @@ _DEEPEST = 40  # elements inside each other; NLM needs nine
 _BLOCK = 1 << 18
 
 
-def is_mesh(path: Path) -> bool:
-    with open_bytes(path) as handle:
-        return b"<" + TOP.encode() in handle.read(1 << 14)
+def recognise(path: Path, head: bytes) -> bool:
+    return b"<" + TOP.encode() in head
 
 
-def read(path: Path) -> Draft:
+def read(path: Path, options: ReadOptions) -> Draft:
     reader = _Reader(path)
     with open_bytes(path) as handle:
         try:

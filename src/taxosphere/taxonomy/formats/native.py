@@ -21,8 +21,9 @@ from taxosphere.errors import InputError
 from taxosphere.taxonomy.formats.io import escapes
 from taxosphere.taxonomy.formats.io.compression import WRITABLE
 from taxosphere.taxonomy.formats.io.draft import Draft, counted
+from taxosphere.taxonomy.formats.io.options import ReadOptions, WriteOptions
 from taxosphere.taxonomy.formats.io.streams import STREAM, line_blocks, open_to_write, read_text
-from taxosphere.taxonomy.formats.io.tables import refuse_twice
+from taxosphere.taxonomy.formats.io.tables import check_distinct
 from taxosphere.taxonomy.graph import Taxonomy
 
 NODES, EDGES, SPLIT, EXTRAS, META = "nodes.tsv", "edges.tsv", "split.tsv", "extras.tsv", "meta.json"
@@ -32,7 +33,7 @@ COLUMN_NAMES = {"synonym": "synonyms", "images": "image", "parent": "parent_id",
 KNOWN = ("id", "name", "description", "synonyms", "image")
 
 
-def read(path: Path) -> Draft:
+def read(path: Path, options: ReadOptions) -> Draft:
     nodes, edges = _part(path, NODES), _part(path, EDGES)
     if nodes is None:
         raise InputError(f"the folder has no {NODES}; a taxonomy folder holds {NODES} and {EDGES}", path=path)
@@ -47,8 +48,8 @@ def read(path: Path) -> Draft:
     return draft
 
 
-def write(taxonomy: Taxonomy, path: Path) -> None:
-    refuse(path)
+def write(taxonomy: Taxonomy, path: Path, options: WriteOptions) -> None:
+    check_target(path)
     escaped = _needs_escapes(taxonomy)
     cell = escapes.escape if escaped else str
     with atomic.folder(path) as folder:
@@ -75,7 +76,7 @@ def _header(path: Path, line: str, wanted: tuple[str, ...]) -> list[str]:
         if names.count(name) != 1:
             fault = "no column" if name not in names else "two columns"
             raise InputError(f"the header names {fault} '{name}'; it needs {', '.join(wanted)}", path=path, line=1)
-    refuse_twice(path, names)
+    check_distinct(path, names)
     return names
 
 
@@ -274,8 +275,8 @@ def _write_meta(taxonomy: Taxonomy, path: Path, escaped: bool) -> None:
             json.dump(meta, handle, ensure_ascii=False, indent=1, sort_keys=True)
 
 
-def refuse(path: Path) -> None:
-    """What would stop `write`. A folder is replaced as a whole, so it must hold nothing but a taxonomy."""
+def check_target(path: Path) -> None:
+    """Raise what would stop `write`. A folder is replaced as a whole, so it must hold nothing but a taxonomy."""
     if path == STREAM or (path.exists() and not path.is_dir()):
         hint = "a name like out.obo or out.ttl says what to write"
         raise InputError(f"without a suffix this means a folder, and it is none; {hint}", path=path)

@@ -17,6 +17,7 @@ from taxosphere.taxonomy.concept import Concept
 from taxosphere.taxonomy.formats.io import obo_text, obsolete
 from taxosphere.taxonomy.formats.io.draft import Draft, counted
 from taxosphere.taxonomy.formats.io.obo_text import Stanza
+from taxosphere.taxonomy.formats.io.options import ReadOptions, WriteOptions
 from taxosphere.taxonomy.formats.io.streams import open_to_write
 from taxosphere.taxonomy.graph import Taxonomy
 
@@ -46,7 +47,7 @@ _NAME, _DEFINITION = ("name", ""), ("def", "")  # clauses a term has once, and t
 _FORMER_ID = ("alt_id", _VERBATIM + "alt_id")
 
 
-def read(path: Path) -> Draft:
+def read(path: Path, options: ReadOptions) -> Draft:
     draft = Draft(path=path, format="obo")
     reader = _TermReader(draft)
     comments: list[int] = []
@@ -183,7 +184,7 @@ def _fits(key: str, text: str) -> bool:
     return key == COMMENT or (pattern is not None and bool(pattern.fullmatch(text)) and not obo_text.goes_on(text))
 
 
-def write(taxonomy: Taxonomy, path: Path) -> None:
+def write(taxonomy: Taxonomy, path: Path, options: WriteOptions) -> None:
     kept = taxonomy.meta.get("obo", {})
     with open_to_write(path) as handle:
         header = kept.get("header") or [FORMAT_VERSION]

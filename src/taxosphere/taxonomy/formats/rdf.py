@@ -5,7 +5,20 @@ extras; statements about anything else (schemes, properties, restrictions) are k
 writing.
 """
 
+from __future__ import annotations
+
+from pathlib import Path
+
+from taxosphere.taxonomy.formats.io import json_values
+from taxosphere.taxonomy.formats.io.streams import bare_suffix
 from taxosphere.taxonomy.formats.rdf_reader import read
 from taxosphere.taxonomy.formats.rdf_writer import write
 
-__all__ = ["read", "write"]
+__all__ = ["read", "recognise", "write"]
+
+
+def recognise(path: Path, head: bytes) -> bool:
+    """By suffix; `.json` only where it has the keys of JSON-LD."""
+    if bare_suffix(path) != ".json":
+        return True
+    return not {b'"@context"', b'"@graph"', b'"@id"'}.isdisjoint(json_values.outer_keys(head))

@@ -11,6 +11,7 @@ from typing import Any
 from taxosphere.errors import InputError
 from taxosphere.taxonomy.formats.io import rdf_terms as rt
 from taxosphere.taxonomy.formats.io.draft import Draft, counted
+from taxosphere.taxonomy.formats.io.options import ReadOptions
 from taxosphere.taxonomy.formats.io.rdf_syntax import parse
 
 Statement = tuple[str, Any]
@@ -33,7 +34,7 @@ class Graph:
     anonymous: set[str] = field(default_factory=set)
 
 
-def read(path: Path) -> Draft:
+def read(path: Path, options: ReadOptions) -> Draft:
     graph = _collect(path)
     if not graph.concepts:
         message = "holds no skos:Concept, owl:Class, skos:broader or rdfs:subClassOf; is it a hierarchy?"

@@ -8,13 +8,14 @@ from typing import Any
 
 from taxosphere.taxonomy.concept import Concept
 from taxosphere.taxonomy.formats.io import rdf_terms as rt
+from taxosphere.taxonomy.formats.io.options import WriteOptions
 from taxosphere.taxonomy.formats.io.rdf_syntax import serialize
 from taxosphere.taxonomy.graph import Taxonomy
 
 Triple = tuple[Any, str, Any]
 
 
-def write(taxonomy: Taxonomy, path: Path) -> None:
+def write(taxonomy: Taxonomy, path: Path, options: WriteOptions) -> None:
     kept = taxonomy.meta.get("rdf", {})
     vocabulary = rt.VOCABULARIES[_vocabulary(path, kept.get("vocabulary"))]
     serialize(path, _Writer(taxonomy, vocabulary, kept).triples(), kept.get("prefixes") or rt.PREFIXES)

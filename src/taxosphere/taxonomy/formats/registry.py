@@ -1,4 +1,8 @@
-"""One module per format, each with `read(path) -> Draft` and `write(taxonomy, path)`, found by suffix and content."""
+"""Every format in one table, and the four functions around it: recognise, read, write, and what stops a write.
+
+A format is one module with `read(path, options) -> Draft` and, where it can be written, `write(taxonomy, path,
+options)`. To add one, write the module and a row of `FORMATS`.
+"""
 
 from __future__ import annotations
 
@@ -26,89 +30,226 @@ from taxosphere.taxonomy.formats import (
     semeval,
     wordnet,
 )
-from taxosphere.taxonomy.formats.io import json_values, obsolete
+from taxosphere.taxonomy.formats.io import obsolete
 from taxosphere.taxonomy.formats.io.draft import Draft, build, counted
+from taxosphere.taxonomy.formats.io.options import ReadOptions, WriteOptions, option_name, option_names
 from taxosphere.taxonomy.formats.io.rdf_syntax import SYNTAX_OF_SUFFIX
 from taxosphere.taxonomy.formats.io.streams import STREAM, bare_suffix, open_bytes, reading, suffix_to_write, writing
-from taxosphere.taxonomy.formats.io.tables import read_rows
 from taxosphere.taxonomy.graph import Taxonomy
 
-__all__ = ["FORMATS", "Draft", "Format", "build", "losses", "read", "recognise", "refuse", "write"]
+__all__ = [
+    "FORMATS",
+    "Draft",
+    "Format",
+    "ReadOptions",
+    "WriteOptions",
+    "build",
+    "check_target",
+    "read",
+    "recognise",
+    "unsupported_content",
+    "write",
+]
+
+FOLDER = "/"  # stands for a folder where others have a suffix
+HEAD = 1 << 16  # bytes that a recogniser is shown
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Format:
-    """A reader and a writer behind the same two functions; `suffixes` is empty for folders."""
+    """A row of the table of formats.
+
+    Parameters
+    ----------
+    name : str
+        What messages and `Taxonomy.meta` call it.
+    summary : str
+        What such a file is, in a few words.
+    suffixes : tuple of str
+        Of files that are read, and written where there is a writer; `FOLDER` for folders.
+    reads_also : tuple of str
+        Suffixes of files that are read where `recognise` says so, and never written.
+    read : callable
+        ``read(path, options) -> Draft``.
+    write : callable, optional
+        ``write(taxonomy, path, options)``.
+    recognise : callable, optional
+        ``recognise(path, head) -> bool`` with the first bytes of the file, decompressed and without byte order mark
+        (empty for folders). Rows are asked from top to bottom; one without takes every file that has its suffix.
+    options : frozenset of str
+        Fields of `ReadOptions` that the reader uses. `strict` and `dangling` work for all.
+    """
 
     name: str
     summary: str
     suffixes: tuple[str, ...]
-    read: Callable[..., Draft]
-    write: Callable[[Taxonomy, Path], None] | None
-    takes_columns: bool = False
+    read: Callable[[Path, ReadOptions], Draft]
+    write: Callable[[Taxonomy, Path, WriteOptions], None] | None = None
+    recognise: Callable[[Path, bytes], bool] | None = None
+    reads_also: tuple[str, ...] = ()
+    options: frozenset[str] = frozenset()
 
 
+TABLES = (".tsv", ".csv")
 FORMATS = {
     item.name: item
     for item in (
-        Format("native", "folder with nodes.tsv and edges.tsv", (), native.read, native.write),
-        Format("edges", "edge list of names, parent and child", (".tsv", ".csv"), edges.read, edges.write, True),
-        Format("concept table", "a row per concept", (".tsv", ".csv"), concept_table.read, concept_table.write),
-        Format("class table", "class table of an ontology portal", (".tsv", ".csv"), class_table.read, None),
-        Format("semeval", "SemEval terms and edges", (".taxo", ".terms"), semeval.read, None, True),
-        Format("obo", "OBO ontology", (".obo",), obo.read, obo.write),
-        Format("rdf", "SKOS or OWL/RDFS", tuple(SYNTAX_OF_SUFFIX), rdf.read, rdf.write),
-        Format("json", "JSON tree of name and children", (".json",), json_tree.read, json_tree.write),
-        Format("jsonl", "JSON lines, one concept each", (".jsonl", ".ndjson"), jsonl.read, jsonl.write),
-        Format("mesh", "descriptors of the Medical Subject Headings in XML", (), mesh_xml.read, None),
-        Format("wordnet", "WordNet database", tuple(wordnet.LETTERS), wordnet.read, None),
-        Format("image folder", "folders of pictures, each folder a concept", (), image_folder.read, None),
-        Format("cub", "folder of Caltech-UCSD Birds-200-2011", (), cub.read, None),
+        Format(
+            name="cub",
+            summary="folder of Caltech-UCSD Birds-200-2011",
+            suffixes=(FOLDER,),
+            read=cub.read,
+            recognise=cub.recognise,
+        ),
+        Format(
+            name="wordnet",
+            summary="WordNet database",
+            suffixes=(*wordnet.LETTERS, FOLDER),
+            read=wordnet.read,
+            recognise=wordnet.recognise,
+        ),
+        Format(
+            name="image folder",
+            summary="folders of images, each folder a concept",
+            suffixes=(FOLDER,),
+            read=image_folder.read,
+            recognise=image_folder.recognise,
+        ),
+        Format(
+            name="native",
+            summary="folder with nodes.tsv and edges.tsv",
+            suffixes=(FOLDER,),
+            read=native.read,
+            write=native.write,
+        ),
+        Format(
+            name="class table",
+            summary="class table of an ontology portal",
+            suffixes=TABLES,
+            read=class_table.read,
+            recognise=class_table.recognise,
+        ),
+        Format(
+            name="concept table",
+            summary="a row per concept",
+            suffixes=TABLES,
+            read=concept_table.read,
+            write=concept_table.write,
+            recognise=concept_table.recognise,
+        ),
+        Format(
+            name="edges",
+            summary="edge list of names, parent and child",
+            suffixes=TABLES,
+            read=edges.read,
+            write=edges.write,
+            options=frozenset({"columns"}),
+        ),
+        Format(
+            name="semeval",
+            summary="SemEval terms and edges",
+            suffixes=(".taxo", ".terms"),
+            read=semeval.read,
+            options=frozenset({"columns"}),
+        ),
+        Format(name="obo", summary="OBO ontology", suffixes=(".obo",), read=obo.read, write=obo.write),
+        Format(
+            name="mesh",
+            summary="descriptors of the Medical Subject Headings in XML",
+            suffixes=(".xml",),
+            read=mesh_xml.read,
+            recognise=mesh_xml.recognise,
+        ),
+        Format(
+            name="rdf",
+            summary="SKOS or OWL/RDFS",
+            suffixes=tuple(SYNTAX_OF_SUFFIX),
+            reads_also=(".json",),
+            read=rdf.read,
+            write=rdf.write,
+            recognise=rdf.recognise,
+        ),
+        Format(
+            name="json",
+            summary="JSON tree of name and children",
+            suffixes=(".json",),
+            read=json_tree.read,
+            write=json_tree.write,
+        ),
+        Format(
+            name="jsonl",
+            summary="JSON lines, one concept each",
+            suffixes=(".jsonl", ".ndjson"),
+            read=jsonl.read,
+            write=jsonl.write,
+        ),
     )
 }
 
 
-def read(path: str | PathLike[str], *, columns: tuple[str, str] | None = None, strict: bool = True) -> Taxonomy:
-    """Read any supported file or folder. `columns` states the order of an edge list without a header."""
-    path = Path(path)
+def read(path: str | PathLike[str], options: ReadOptions | None = None) -> Taxonomy:
+    """Read any supported file or folder.
+
+    Parameters
+    ----------
+    path : path-like
+        The file or folder.
+    options : ReadOptions, optional
+        How to read it.
+
+    Raises
+    ------
+    InputError
+        Where the format is not recognised, an option is stated that it does not use, or the content is at fault.
+    """
+    path, options = Path(path), options or ReadOptions()
     form = recognise(path)
-    if columns is not None and not form.takes_columns:
-        raise InputError(f"--columns is for edge lists; this is the format '{form.name}'", path=path)
-    if columns is not None and tuple(columns) not in edges.ORDERS:
-        raise InputError(f"--columns must be parent,child or child,parent, not {','.join(columns)}")
+    _check_options(path, form, options)
     with _without_garbage_collection():
-        draft = form.read(path, columns) if form.takes_columns else form.read(path)
+        draft = form.read(path, options)
         if form.name != "native":
             obsolete.set_aside(draft)
-        return build(draft, strict)
+        return build(draft, options)
 
 
-def write(taxonomy: Taxonomy, path: str | PathLike[str]) -> None:
+def write(taxonomy: Taxonomy, path: str | PathLike[str], options: WriteOptions | None = None) -> None:
     """Write in the format the suffix names; no suffix means the native folder, and what came from a concept table goes
-    back into one."""
+    back into one.
+
+    Parameters
+    ----------
+    taxonomy : Taxonomy
+        What to write, obsolete concepts that were set aside on reading included.
+    path : path-like
+        The file or folder; it appears whole or not at all.
+    options : WriteOptions, optional
+        How to write it.
+    """
     path = Path(path)
     with writing(path):
-        refuse(path)
+        check_target(path)
         form = _to_write(taxonomy, path)
         assert form.write is not None  # or it would have been refused
-        form.write(taxonomy if form.name == "native" else obsolete.brought_back(taxonomy), path)
+        whole = taxonomy if form.name == "native" else obsolete.brought_back(taxonomy)
+        form.write(whole, path, options or WriteOptions())
 
 
-def refuse(path: str | PathLike[str]) -> None:
-    """What would stop `write` later, said before any work is done."""
+def check_target(path: str | PathLike[str]) -> None:
+    """Raise what would stop `write` later, before any work is done."""
     path = Path(path)
     suffix = suffix_to_write(path) or path.suffix.lower()  # .gz alone names no format
     if path.is_dir() or not suffix:
-        native.refuse(path)
+        native.check_target(path)
         return
-    writable = dict.fromkeys(each for form in FORMATS.values() if form.write is not None for each in form.suffixes)
+    forms = [form for form in FORMATS.values() if form.write is not None]
+    writable = dict.fromkeys(each for form in forms for each in form.suffixes if each != FOLDER)
     if suffix not in writable:
         message = f"the suffix '{suffix}' names no format to write ({', '.join(writable)}, or a folder)"
         raise InputError(message, path=path)
     atomic.refuse_file(path)
 
 
-def losses(taxonomy: Taxonomy, path: str | PathLike[str]) -> list[str]:
+def unsupported_content(taxonomy: Taxonomy, path: str | PathLike[str]) -> list[str]:
     """What the source said beside its concepts and a file of this name could not hold, one line each; and what only
     `--columns` can tell whoever reads the file."""
     path = Path(path)
@@ -118,9 +259,9 @@ def losses(taxonomy: Taxonomy, path: str | PathLike[str]) -> list[str]:
         "rdf": ("statements", "statements of the RDF source that are not about its concepts"),
         "json": ("top", "keys beside the children at the top of the JSON source"),
     }
-    lost = []
+    lines = []
     if form.name == "edges" and edges.unstated_order(taxonomy, path):
-        lost.append(
+        lines.append(
             "the child stands first and no header says so, as in the source; read it with --columns child,parent"
         )
     for name, (part, text) in kept.items():
@@ -128,67 +269,61 @@ def losses(taxonomy: Taxonomy, path: str | PathLike[str]) -> list[str]:
         if form.name in ("native", name):
             continue
         if source.get(part) and source[part] != [obo.FORMAT_VERSION]:
-            lost.append(f"{text} left out")
+            lines.append(f"{text} left out")
         if source.get("frames"):
-            lost.append(f"{counted(len(source['frames']), 'stanza')} of the OBO source beside its terms left out")
+            lines.append(f"{counted(len(source['frames']), 'stanza')} of the OBO source beside its terms left out")
         if source.get("language"):
-            lost.append(f"the language '{source['language']}' of names, definitions and synonyms left out")
-    return lost
+            lines.append(f"the language '{source['language']}' of names, definitions and synonyms left out")
+    return lines
 
 
 def recognise(path: Path) -> Format:
-    """The format of an existing file or folder: by suffix, and by content where two share one."""
+    """The format of an existing file or folder: the first row of `FORMATS` with its suffix that takes its content."""
     if path == STREAM:
         raise InputError("standard input has no suffix to name its format; save it as a file that has one", path=path)
     with reading(path):
         exists, folder, regular = path.exists(), path.is_dir(), path.is_file()
     if not exists:
         raise InputError("no such file or folder", path=path)
-    if folder:
-        return _folder(path)
-    if not regular:
+    if not regular and not folder:
         raise InputError("is neither a file nor a folder; save its content as a file", path=path)
-    suffix = bare_suffix(path)
-    if suffix == ".json" and _is_json_ld(path):
-        return FORMATS["rdf"]
-    if suffix == ".xml" and mesh_xml.is_mesh(path):
-        return FORMATS["mesh"]
-    if suffix in FORMATS["class table"].suffixes:
-        first = next(read_rows(path), (1, []))[1]
-        if class_table.is_header(first):
-            return FORMATS["class table"]
-        return FORMATS["concept table" if concept_table.is_header(first) else "edges"]
-    return _by_suffix(path)
+    suffix = FOLDER if folder else bare_suffix(path)
+    rows = [form for form in FORMATS.values() if suffix in (*form.suffixes, *form.reads_also)]
+    head = b"" if folder or not any(form.recognise for form in rows) else _head(path)
+    for form in rows:
+        if form.recognise is None or form.recognise(path, head):
+            return form
+    raise _unknown_suffix(path)
+
+
+def _head(path: Path) -> bytes:
+    with open_bytes(path) as handle:
+        return handle.read(HEAD)
 
 
 def _to_write(taxonomy: Taxonomy, path: Path) -> Format:
     if path.is_dir() or not bare_suffix(path):
         return FORMATS["native"]
-    table = FORMATS["concept table"]
-    return table if concept_table.META in taxonomy.meta and bare_suffix(path) in table.suffixes else _by_suffix(path)
-
-
-def _folder(path: Path) -> Format:
-    if cub.is_cub(path):
-        return FORMATS["cub"]
-    if wordnet.is_wordnet(path):
-        return FORMATS["wordnet"]
-    tables = native.OUR_FILES & {item.name for item in path.iterdir()}
-    return FORMATS["image folder" if not tables and image_folder.holds_pictures(path) else "native"]
-
-
-def _is_json_ld(path: Path) -> bool:
-    with open_bytes(path) as handle:
-        head = handle.read(1 << 16)
-    return not {b'"@context"', b'"@graph"', b'"@id"'}.isdisjoint(json_values.outer_keys(head))
-
-
-def _by_suffix(path: Path) -> Format:
+    suffix = bare_suffix(path)
+    if suffix in TABLES:
+        return FORMATS["concept table" if concept_table.META in taxonomy.meta else "edges"]
     for form in FORMATS.values():
-        if bare_suffix(path) in form.suffixes:
+        if suffix in form.suffixes and form.write is not None:
             return form
-    known = ", ".join(dict.fromkeys(suffix for form in FORMATS.values() for suffix in form.suffixes))
-    raise InputError(f"the suffix '{bare_suffix(path)}' names no known format ({known}, or a folder)", path=path)
+    raise _unknown_suffix(path)
+
+
+def _unknown_suffix(path: Path) -> InputError:
+    suffixes = dict.fromkeys(suffix for form in FORMATS.values() for suffix in form.suffixes if suffix != FOLDER)
+    text = f"the suffix '{bare_suffix(path)}' names no known format ({', '.join(suffixes)}, or a folder)"
+    return InputError(text, path=path)
+
+
+def _check_options(path: Path, form: Format, options: ReadOptions) -> None:
+    unused = [name for name in options.stated() if name not in form.options]
+    if unused:
+        usable = f"it has {option_names(sorted(form.options))}" if form.options else "it has no options"
+        raise InputError(f"{option_name(unused[0])} says nothing about the format '{form.name}'; {usable}", path=path)
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from taxosphere.errors import InputError
 from taxosphere.taxonomy.formats.io.draft import Draft, counted
+from taxosphere.taxonomy.formats.io.options import ReadOptions
 from taxosphere.taxonomy.formats.io.streams import numbered_lines
 from taxosphere.taxonomy.formats.semeval_parts import companion, read_dictionary, read_held_out, read_parts
 
@@ -17,7 +18,7 @@ TAXO, TERMS, DESC = ".taxo", ".terms", ".desc"
 SENSE = "||"  # some copies write `term||sense`
 
 
-def read(path: Path, columns: tuple[str, str] | None = None) -> Draft:
+def read(path: Path, options: ReadOptions) -> Draft:
     taxo, terms, desc = (companion(path, suffix) for suffix in (TAXO, TERMS, DESC))
     if taxo is None:
         raise InputError(f"there is no '{TAXO}' file beside it, so the edges are missing", path=path)
@@ -30,7 +31,7 @@ def read(path: Path, columns: tuple[str, str] | None = None) -> Draft:
     named: dict[str, str] = {}
     for id, name in zip(draft.ids, draft.names, strict=True):
         named.setdefault(name, id)
-    unlisted = _read_edges(draft, taxo, ids, named, columns)
+    unlisted = _read_edges(draft, taxo, ids, named, options.columns)
     if terms is not None and unlisted:
         told = counted(unlisted, "term")
         draft.left_out(f"{told} of the edges not listed in {terms.name}, taken as concepts all the same")

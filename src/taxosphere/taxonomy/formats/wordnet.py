@@ -15,6 +15,7 @@ from typing import NamedTuple
 from taxosphere.errors import InputError
 from taxosphere.taxonomy.formats.io.compression import WRITABLE
 from taxosphere.taxonomy.formats.io.draft import Draft, counted
+from taxosphere.taxonomy.formats.io.options import ReadOptions
 from taxosphere.taxonomy.formats.io.streams import bare_suffix, numbered_lines, reading
 
 LETTERS = {".noun": "n", ".verb": "v", ".adj": "a", ".adv": "r"}
@@ -32,11 +33,11 @@ class _Synset(NamedTuple):
     gloss: str
 
 
-def is_wordnet(folder: Path) -> bool:
-    return bool(_files(folder))
+def recognise(path: Path, head: bytes) -> bool:
+    return not path.is_dir() or bool(_files(path))
 
 
-def read(path: Path) -> Draft:
+def read(path: Path, options: ReadOptions) -> Draft:
     with reading(path):
         files = _files(path) if path.is_dir() else [path]
     draft = Draft(path=path if len(files) > 1 else files[0], format="wordnet")

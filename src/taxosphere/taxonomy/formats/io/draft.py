@@ -17,6 +17,7 @@ import numpy as np
 from taxosphere.errors import InputError
 from taxosphere.taxonomy.checks import Problem
 from taxosphere.taxonomy.concept import Concept
+from taxosphere.taxonomy.formats.io.options import Dangling, ReadOptions
 from taxosphere.taxonomy.graph import Source, Taxonomy
 from taxosphere.taxonomy.structure import Ints
 
@@ -43,7 +44,8 @@ class Draft:
     edge_lines: Sequence[int] = field(default_factory=list)
     edge_path: Path | None = None
     meta: dict[str, Any] = field(default_factory=dict)
-    notes: list[Problem] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)  # what the taxonomy does not carry
+    notes: list[str] = field(default_factory=list)  # how the file was understood
     faults: list[tuple[str, int, str]] = field(default_factory=list)  # kind, line, text of fatal ones
 
     def concept(
@@ -116,7 +118,7 @@ class Draft:
 
     def left_out(self, text: str, line: int | None = None) -> None:
         """One line about something in the file that the taxonomy does not carry."""
-        self.notes.append(Problem("left out", self.where(line), text, False))
+        self.problems.append(Problem("left out", self.where(line), text, False))
 
     def where(self, line: int | None = None, path: Path | None = None) -> str:
         return f"{path or self.path}:{line}" if line else str(path or self.path)
@@ -148,7 +150,7 @@ class _Finder:
     def __init__(self, draft: Draft, strict: bool) -> None:
         self.draft = draft
         self.strict = strict
-        self.found: list[Problem] = []
+        self.problems: list[Problem] = []
 
     def concept(self, kind: str, row: int, text: str, fatal: bool = True) -> None:
         self.report(kind, self.draft.path, self._line(self.draft.lines, row), text, fatal)
@@ -164,18 +166,30 @@ class _Finder:
     def report(self, kind: str, path: Path, line: int | None, text: str, fatal: bool = True) -> None:
         if fatal and self.strict:
             raise InputError(text, path=path, line=line)
-        self.found.append(Problem(kind, self.draft.where(line, path), text, fatal))
+        self.problems.append(Problem(kind, self.draft.where(line, path), text, fatal))
 
 
-def build(draft: Draft, strict: bool = True) -> Taxonomy:
-    """Strict: the first fatal fault raises. Lenient: faults are mended the least harmful way and kept in `reading`."""
+def build(draft: Draft, options: ReadOptions | None = None) -> Taxonomy:
+    """The taxonomy of a draft.
+
+    Parameters
+    ----------
+    draft : Draft
+        What a reader collected.
+    options : ReadOptions, optional
+        `strict` and `dangling` are used. Strict: the first fatal fault raises. Otherwise faults are mended the least
+        harmful way and kept in `Taxonomy.reading`.
+    """
+    options = options or ReadOptions()
     if not draft.ids:
         raise InputError("holds no concepts", path=draft.path)
-    finder = _Finder(draft, strict)
+    finder = _Finder(draft, options.strict)
     for kind, line, text in draft.faults:
         finder.report(kind, draft.path, line or None, text)
     _check_texts(draft, finder)
     positions = _drop_repeated_ids(draft, finder)
+    if options.dangling != "refuse":
+        positions = _settle_dangling(draft, positions, options.dangling)
     edges, edge_lines = _edges(draft, positions, finder)
     source = Source(
         path=str(draft.path),
@@ -192,8 +206,9 @@ def build(draft: Draft, strict: bool = True) -> Taxonomy:
         images=_column(draft.images),
         extras=_column(draft.extras),
         meta={"format": draft.format, **draft.meta},
-        reading=(*draft.notes, *finder.found),
+        reading=(*draft.problems, *finder.problems),
         source=source if draft.is_file else None,
+        reading_notes=tuple(draft.notes),
     )
 
 
@@ -236,6 +251,27 @@ def _drop_repeated_ids(draft: Draft, finder: _Finder) -> dict[str, int]:
             repeated.append(row)
     draft.take_out(repeated)
     return {id: row for row, id in enumerate(draft.ids)}
+
+
+def _settle_dangling(draft: Draft, positions: dict[str, int], dangling: Dangling) -> dict[str, int]:
+    """Make the missing ends of edges concepts that are called by their ids, or leave their edges out."""
+    edges = list(zip(draft.parents, draft.children, strict=True))
+    missing = list(dict.fromkeys(end for edge in edges for end in edge if end not in positions))
+    if not missing:
+        return positions
+    if dangling == "keep":
+        for id in missing:
+            draft.concept(id, id)
+        draft.notes.append(f"{counted(len(missing), 'concept')} that only edges name, called by their ids")
+        return {id: row for row, id in enumerate(draft.ids)}
+    lines = draft.edge_lines or [0] * len(edges)
+    kept = [row for row, edge in enumerate(edges) if all(end in positions for end in edge)]
+    draft.parents, draft.children = ([edges[row][end] for row in kept] for end in (0, 1))
+    draft.edge_lines = [lines[row] for row in kept]
+    draft.left_out(
+        f"{counted(len(edges) - len(kept), 'edge')} to {counted(len(missing), 'concept')} that the file does not hold"
+    )
+    return positions
 
 
 def _edges(draft: Draft, positions: dict[str, int], finder: _Finder) -> tuple[Ints, Ints]:

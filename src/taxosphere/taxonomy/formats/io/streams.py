@@ -42,7 +42,7 @@ def suffix_to_write(path: Path) -> str:
     return bare_suffix(path)
 
 
-def at_home(entry: str) -> Path:
+def expand_home(entry: str) -> Path:
     """A path in which `~` stands for a home folder; where nobody has that name, it is a name like any other."""
     return Path(os.path.expanduser(entry))  # noqa: PTH111 - Path's own gives up there
 
@@ -106,12 +106,12 @@ def line_blocks(path: Path) -> Iterator[tuple[int, list[str]]]:
                 yield first, _clean(path, first, lines)
                 first += len(lines)
         if first == 1:
-            refuse_old_line_ends(path, rest)
+            check_line_ends(path, rest)
         if rest:
             yield first, _clean(path, first, [rest])
 
 
-def refuse_old_line_ends(path: Path, line: str) -> None:
+def check_line_ends(path: Path, line: str) -> None:
     """For the only line of a file: one with CR inside has more lines than it seems."""
     if "\r" in line.rstrip("\r\n"):
         raise InputError(OLD_LINE_ENDS, path=path, line=1)

@@ -11,7 +11,7 @@ from typing import Any
 
 from taxosphere.errors import InputError
 from taxosphere.taxonomy.formats.io import delimiter
-from taxosphere.taxonomy.formats.io.streams import OLD_LINE_ENDS, bare_suffix, open_text, refuse_old_line_ends
+from taxosphere.taxonomy.formats.io.streams import OLD_LINE_ENDS, bare_suffix, check_line_ends, open_text
 
 # A quoted cell that runs over more lines than this is a stray quotation mark.
 MOST_LINES = 200
@@ -30,7 +30,7 @@ def read_rows(path: Path) -> Iterator[Row]:
         if separator(path) == "\t":
             first = next(lines, "")
             if not first.endswith("\n"):
-                refuse_old_line_ends(path, first)
+                check_line_ends(path, first)
             yield from _tab_rows(chain([first], lines))
             return
         head = list(islice(lines, delimiter.HEAD))
@@ -60,11 +60,11 @@ def records(path: Path) -> tuple[Row, Iterator[Row]]:
     rows = read_rows(path)
     first, header = next(rows, (1, list[str]()))
     header = [title.strip() for title in header]
-    refuse_twice(path, [title for title in header if title], first)
+    check_distinct(path, [title for title in header if title], first)
     return (first, header), (_fitted(path, row, len(header)) for row in rows)
 
 
-def refuse_twice(path: Path, names: Sequence[str], line: int = 1) -> None:
+def check_distinct(path: Path, names: Sequence[str], line: int = 1) -> None:
     """Two spellings of one column, with and without brackets, are one."""
     bare = [name.removesuffix("[]") for name in names]
     twice = next((name for name in bare if bare.count(name) > 1), None)
