@@ -29,8 +29,8 @@ import page
 from numpy.typing import NDArray
 
 from taxosphere import Concept, Polaris, Taxonomy
-from taxosphere.cli.demo import hidden_edam
-from taxosphere.encoders import text
+from taxosphere.cli.commands.demo import hidden_edam
+from taxosphere.encoders.text import registry as text_encoders
 from taxosphere.evaluation.reliability import auroc, expected_calibration_error
 from taxosphere.taxonomy.checks import repair
 from taxosphere.taxonomy.split import Split, hide, leaves, published, read_parts
@@ -50,7 +50,7 @@ class Answers:
     none_foreign: float
 
 
-def asked(split: Split, state: int, encoder: text.TextEncoder, foreign: list[Concept]) -> Answers:
+def asked(split: Split, state: int, encoder: text_encoders.TextEncoder, foreign: list[Concept]) -> Answers:
     model = Polaris().fit(split.seed, encoder=encoder, random_state=state)
     answers = list(model.suggest_many([*split.queries, *foreign], k=1))
     none = [found.none_probability for found in answers]
@@ -66,7 +66,7 @@ def asked(split: Split, state: int, encoder: text.TextEncoder, foreign: list[Con
     )
 
 
-def removed(whole: Split, state: int, encoder: text.TextEncoder) -> tuple[float, float]:
+def removed(whole: Split, state: int, encoder: text_encoders.TextEncoder) -> tuple[float, float]:
     """AUROC of "none" between queries whose parents are missing and the others: parents deleted, children moved up."""
     parents = np.random.default_rng(state).permutation(np.unique(np.concatenate(whole.gold)))
     drawn = parents[: max(1, len(parents) // 5)]
@@ -88,7 +88,7 @@ def edam() -> list[Concept]:
     return [concepts[i] for i in np.random.default_rng(0).permutation(len(concepts))[:FOREIGN]]
 
 
-def row(folder: str, split_name: str, answers: int, encoder: text.TextEncoder) -> str:
+def row(folder: str, split_name: str, answers: int, encoder: text_encoders.TextEncoder) -> str:
     taxonomy, _ = repair(Taxonomy.read(folder))
     foreign = edam()
     found: list[Answers] = []
@@ -118,7 +118,7 @@ def main() -> None:
     parser.add_argument("--answers", type=int, default=1000)
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
-    encoder = text.load("minilm")
+    encoder = text_encoders.load("minilm")
     lines = [
         "| set | runs | answers | ECE | by chance | mean probability | right | precision at ≥ 0.9 "
         "| coverage at ≥ 0.9 | none: deleted | none: moved up | none: held out | none: foreign |",

@@ -13,7 +13,7 @@ import time
 import torch
 
 from taxosphere import Taxonomy
-from taxosphere.encoders.transformer import TransformerEncoder
+from taxosphere.encoders.text.transformer import TransformerEncoder
 from taxosphere.encoders.weights import locate
 from taxosphere.model.checkpoint import Epoch
 from taxosphere.model.presets import auto

@@ -16,11 +16,11 @@ from pathlib import Path
 import numpy as np
 
 from taxosphere import Polaris
-from taxosphere.evaluation import images
+from taxosphere.encoders.text.vectors import encode_views
+from taxosphere.evaluation import image_protocol
+from taxosphere.images.fusion import fuse
 from taxosphere.model import presets
-from taxosphere.ranking.fusion import fuse
 from taxosphere.ranking.ranker import Ranked
-from taxosphere.ranking.views import encode_views
 from taxosphere.taxonomy import Concept
 from taxosphere.taxonomy.split import hide
 
@@ -32,10 +32,10 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--runs", type=int, default=3)
     args = parser.parse_args()
-    pictures = images.read(args.folder)
+    pictures = image_protocol.read(args.folder)
     found: dict[str, list[tuple[float, float, float]]] = {}
     for run in range(args.runs):
-        seed = images.hide_leaves(pictures, random_state=run).seed
+        seed = image_protocol.hide_leaves(pictures, random_state=run).seed
         shown = np.array([bool(entries) for entries in seed.images])
         leaves = np.flatnonzero(shown & (seed.child_csr.counts == 0) & (seed.parent_csr.counts > 0))
         chosen = np.random.default_rng(100 + run).choice(leaves, round(0.2 * len(leaves)), replace=False)

@@ -19,10 +19,10 @@ import torch
 from numpy.typing import NDArray
 
 from taxosphere import Taxonomy
-from taxosphere.encoders import text
+from taxosphere.encoders.text import registry as text_encoders
+from taxosphere.model.early_stopping import fit_head
 from taxosphere.model.network import SphereNetwork
 from taxosphere.model.presets import auto
-from taxosphere.model.selection import fit_head
 from taxosphere.orbit import gate
 from taxosphere.taxonomy.checks import repair
 from taxosphere.taxonomy.split import Split, leaves, published, read_parts
@@ -43,7 +43,7 @@ def quality(cosine: Floats, delta: Floats, gold: Sequence[NDArray[np.integer]], 
     return 100 * float(gate.reciprocal_ranks(rows, gold).mean())
 
 
-def measure(split: Split, encoder: text.TextEncoder, state: int) -> dict[str, float]:
+def measure(split: Split, encoder: text_encoders.TextEncoder, state: int) -> dict[str, float]:
     known = torch.from_numpy(encoder.encode([concept.text for concept in split.seed.concepts()]))
     asked = torch.from_numpy(encoder.encode([concept.text for concept in split.queries]))
     head = fit_head(known, split.seed, auto(split.seed), random_state=state)
@@ -66,7 +66,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=8)
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
-    encoder = text.load("minilm")
+    encoder = text_encoders.load("minilm")
     columns = {}
     for folder in options.folders:
         seed = published(repair(Taxonomy.read(folder))[0], read_parts(folder)).seed

@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taxosphere import Polaris, Taxonomy
-from taxosphere.baselines.tmn import Tmn
-from taxosphere.encoders import text
-from taxosphere.encoders.text import TextEncoder
+from taxosphere.encoders.text import registry as text_encoders
+from taxosphere.encoders.text.registry import TextEncoder
 from taxosphere.evaluation import protocol
+from taxosphere.methods.baselines.tmn import Tmn
 from taxosphere.placing.insertion import Insertion
 from taxosphere.taxonomy.split import Split, hide
 
@@ -119,7 +119,7 @@ def cosine(asked: Questions, encoder: TextEncoder, random_state: int) -> Scorer:
 
 def main(folder: str, states: list[int]) -> None:
     taxonomy, _ = protocol.prepare(Taxonomy.read(folder), repair=True)
-    encoder = text.load("minilm")
+    encoder = text_encoders.load("minilm")
     found: dict[str, list[list[float]]] = {}
     count = 0
     for state in states:

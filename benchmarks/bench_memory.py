@@ -15,11 +15,12 @@ from pathlib import Path
 
 import torch
 
-from taxosphere import Taxonomy, methods
-from taxosphere.baselines.frame import Baseline
-from taxosphere.encoders import text
-from taxosphere.encoders.text import TextEncoder
+from taxosphere import Taxonomy
+from taxosphere.encoders.text import registry as text_encoders
+from taxosphere.encoders.text.registry import TextEncoder
 from taxosphere.evaluation import protocol
+from taxosphere.methods import registry as methods
+from taxosphere.methods.baselines.base import Baseline
 from taxosphere.taxonomy.split import Split, read_parts
 
 # Memory does not depend on how long training lasts; one look at validation queries is part of it.
@@ -51,7 +52,7 @@ def main(folder: str, names: list[str]) -> None:
     torch.set_num_threads(1)  # a fork does not inherit a pool of threads
     taxonomy, _ = protocol.prepare(Taxonomy.read(folder), repair=True)
     part = protocol.cut(taxonomy, read_parts(Path(folder)), protocol.Plan(), 0)
-    encoder = text.load("minilm")
+    encoder = text_encoders.load("minilm")
     encoder.encode([concept.text for concept in (*part.seed.concepts(), *part.queries)])
     print(f"{len(part.queries):,} queries × {len(part.seed):,} candidates\n")
     print("| method | before, MB | training, MB | scoring, MB |\n| --- | --: | --: | --: |", flush=True)

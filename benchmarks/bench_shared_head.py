@@ -12,8 +12,8 @@ import argparse
 
 import numpy as np
 
-from taxosphere.model.directions import unit
-from taxosphere.model.towers import Towers
+from taxosphere.images.towers import Towers
+from taxosphere.images.whitening import unit
 
 LABELS, DIM, ASKED = 40, 64, 10
 SHOTS = (1, 2, 3, 5, 10, 30)

@@ -15,9 +15,9 @@ from collections.abc import Callable
 import numpy as np
 
 from taxosphere import Concept, Polaris
-from taxosphere.encoders import text
-from taxosphere.encoders.text import TextEncoder
-from taxosphere.ranking.shortlist import LENGTH
+from taxosphere.encoders.text import registry as text_encoders
+from taxosphere.encoders.text.registry import TextEncoder
+from taxosphere.ranking.features.shortlist import LENGTH
 
 WORDS = "acute chronic renal viral cell protein surgical nursing digital rural".split()
 
@@ -66,7 +66,7 @@ def main() -> None:
     one = median_of(options.repeats, lambda number: model.suggest(fresh(1, 100_000 + number)[0]))
     batch = fresh(64, 0)
     texts = sorted({text for c in batch for text in (c.text, c.name)})
-    known = Polaris.load(options.model, encoder=Known(text.load(), texts))
+    known = Polaris.load(options.model, encoder=Known(text_encoders.load(), texts))
     list(known.suggest_many(batch))
     many = median_of(options.repeats, lambda _: list(known.suggest_many(batch))) / 64
     rng = np.random.default_rng(0)

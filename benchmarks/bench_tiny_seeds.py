@@ -20,10 +20,10 @@ import page
 from bench_confidence import edam
 
 from taxosphere import Concept, Polaris, Taxonomy
-from taxosphere.encoders import text
+from taxosphere.encoders.text import registry as text_encoders
 from taxosphere.evaluation import metrics
 from taxosphere.evaluation.reliability import auroc
-from taxosphere.methods import get
+from taxosphere.methods.registry import get
 from taxosphere.model.presets import auto
 from taxosphere.taxonomy.split import Split, hide, published, read_parts
 
@@ -49,7 +49,9 @@ def tiny(seed: Taxonomy, size: int, state: int) -> Split:
     return hide(seed, ~kept, np.sort(asked))
 
 
-def measure(split: Split, state: int, encoder: text.TextEncoder, foreign: list[Concept]) -> list[dict[str, float]]:
+def measure(
+    split: Split, state: int, encoder: text_encoders.TextEncoder, foreign: list[Concept]
+) -> list[dict[str, float]]:
     config = auto(split.seed)
     models = [
         get("encoder-cosine")().fit(split.seed, encoder=encoder, random_state=state),
@@ -73,7 +75,7 @@ def confidence(model: Polaris, split: Split, foreign: list[Concept]) -> dict[str
 
 
 def table(folders: Sequence[str], runs: int) -> list[str]:
-    encoder = text.load("minilm")
+    encoder = text_encoders.load("minilm")
     foreign = edam()
     lines = [
         "| set | concepts | ranking | Hit@1 | Hit@5 | MR | MRR | probability | none |",

@@ -18,13 +18,13 @@ import numpy as np
 import torch
 
 from taxosphere import Taxonomy
-from taxosphere.encoders.transformer import TransformerEncoder
+from taxosphere.encoders.text.transformer import TransformerEncoder
 from taxosphere.encoders.weights import locate
 from taxosphere.model import batches, objectives
 from taxosphere.model.config import PolarisConfig
+from taxosphere.model.inputs import Source, Tuned
 from taxosphere.model.negatives import Lineage
 from taxosphere.model.presets import preset
-from taxosphere.model.sources import Source, Tuned
 from taxosphere.model.training import distinct, new_network, train_head
 from taxosphere.taxonomy.split import published, read_parts
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from taxosphere import Polaris, Taxonomy
-from taxosphere.encoders import text
+from taxosphere.encoders.text import registry as text_encoders
 from taxosphere.evaluation import metrics
 from taxosphere.evaluation.reliability import auroc, expected_calibration_error
 from taxosphere.model.presets import auto
@@ -32,7 +32,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--set", nargs="*", default=[], dest="changes")
     options = parser.parse_args()
-    encoder = text.load("minilm")
+    encoder = text_encoders.load("minilm")
     for folder in options.folders:
         began = time.perf_counter()
         seed = published(repair(Taxonomy.read(folder))[0], read_parts(folder)).seed

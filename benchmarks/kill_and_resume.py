@@ -21,7 +21,7 @@ from tempfile import TemporaryDirectory
 from safetensors import safe_open
 
 from taxosphere import artifact
-from taxosphere.cli.fit import checkpoint_folder
+from taxosphere.cli.commands.fit import checkpoint_folder
 
 
 def start(taxonomy: str, model: Path, more: list[str]) -> subprocess.Popen[bytes]:

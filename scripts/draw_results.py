@@ -9,10 +9,10 @@ import sys
 from pathlib import Path
 
 from taxosphere import atomic
-from taxosphere.cli import bench, study
+from taxosphere.cli.commands import bench, study
 from taxosphere.evaluation import records, studies
-from taxosphere.evaluation.studies.frame import Findings
-from taxosphere.report.studies import index
+from taxosphere.evaluation.studies.base import Findings
+from taxosphere.report.study_page import index
 
 if __name__ == "__main__":
     results = Path(sys.argv[1] if len(sys.argv) > 1 else "docs/results")

@@ -28,17 +28,18 @@ from tempfile import TemporaryDirectory
 import numpy as np
 from numpy.typing import NDArray
 
-from taxosphere.encoders import text
+from taxosphere.encoders.text import registry as text_encoders
+from taxosphere.model import embedding
 from taxosphere.model.config import PolarisConfig, RankingConfig
 from taxosphere.model.presets import auto
-from taxosphere.ranking import calibration, prior, scorer, spaces
-from taxosphere.ranking.context import looseness
+from taxosphere.ranking import calibration, net, prior
 from taxosphere.ranking.crossfit import Examples, examples
-from taxosphere.ranking.features import LOOSE
-from taxosphere.ranking.held_out import signals_by, with_and_without_parents
+from taxosphere.ranking.features.candidates import looseness
+from taxosphere.ranking.features.compute import LOOSE
+from taxosphere.ranking.features.shortlist import derived
 from taxosphere.ranking.logistic import Logistic
-from taxosphere.ranking.scorer import Scorer
-from taxosphere.ranking.shortlist import derived
+from taxosphere.ranking.net import Scorer
+from taxosphere.ranking.out_of_fold import signals_by, with_and_without_parents
 from taxosphere.taxonomy import Concept, Taxonomy
 from taxosphere.taxonomy.checks import repair
 
@@ -242,9 +243,9 @@ class Lesson:
             yield np.asarray((raw - self.mean) / self.scale, np.float32), lists.loose - self.usual, lists.gone
 
 
-def lesson(taxonomy: Taxonomy, encoder: text.TextEncoder, settings: RankingConfig) -> Lesson:
+def lesson(taxonomy: Taxonomy, encoder: text_encoders.TextEncoder, settings: RankingConfig) -> Lesson:
     config: PolarisConfig = auto(taxonomy).model_copy(update={"ranking": settings})
-    space = spaces.fit(encoder, taxonomy, config, random_state=0)
+    space = embedding.fit(encoder, taxonomy, config, random_state=0)
     found = examples(taxonomy, space.refit, config, random_state=0, progress=None)
     assert found is not None
     return Lesson.of(found, float(looseness(taxonomy).mean()))
@@ -253,7 +254,7 @@ def lesson(taxonomy: Taxonomy, encoder: text.TextEncoder, settings: RankingConfi
 def train(lessons: Sequence[Lesson], settings: RankingConfig, nets: int) -> Scorer:
     table = np.concatenate([each.table[each.listed] for each in lessons])
     labels = np.concatenate([each.found.labels[each.listed] for each in lessons])
-    return scorer.train(table, labels, settings, nets=nets, random_state=0, prior=None)
+    return net.train(table, labels, settings, nets=nets, random_state=0, prior=None)
 
 
 def calibrate(lessons: Sequence[Lesson], settings: RankingConfig) -> tuple[float, Logistic]:
@@ -289,7 +290,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path(str(prior.FILE)), help="file to write")
     options = parser.parse_args()
     settings = RankingConfig(examples=EXAMPLES, folds=FOLDS, prior=False, epochs=8)
-    encoder = text.load("minilm")
+    encoder = text_encoders.load("minilm")
     lessons = []
     for name, read in SOURCES.items():
         taxonomy = cut(repair(read(options.packages))[0], LARGEST)

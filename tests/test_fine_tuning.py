@@ -12,15 +12,15 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from meadow import meadow
 
+from support.meadow import meadow
+from support.tiny_encoder import build_tiny_encoder
 from taxosphere import Concept, Polaris, PolarisConfig, Taxonomy
-from taxosphere.encoders import text
+from taxosphere.encoders.text import registry as text_encoders
 from taxosphere.errors import InputError
+from taxosphere.model import embedding
 from taxosphere.model.training import fine_tune
-from taxosphere.ranking import spaces
 from taxosphere.taxonomy.split import hide
-from tiny_encoder import build_tiny_encoder
 
 QUERIES = [Concept("a", "green fish"), Concept("b", "tall tree", "a tree that is called tall")]
 
@@ -64,8 +64,8 @@ def stop_at(words: str, times: int) -> Callable[[int, int, str], None]:
     return report
 
 
-def encoder_of(config: PolarisConfig) -> text.Trainable:
-    return text.trainable(text.load(config.encoder.name, cache=None))
+def encoder_of(config: PolarisConfig) -> text_encoders.Trainable:
+    return text_encoders.trainable(text_encoders.load(config.encoder.name, cache=None))
 
 
 def test_the_encoder_learned_along(model: Polaris, config: PolarisConfig) -> None:
@@ -115,25 +115,25 @@ def test_a_fit_that_was_stopped_resumes_to_the_same_model(
 
 def test_a_fold_is_seen_by_an_encoder_that_never_learned_from_it(config: PolarisConfig) -> None:
     seed, encoder = meadow(), encoder_of(config)
-    space = spaces.fit(encoder, seed, config, random_state=0)
+    space = embedding.fit(encoder, seed, config, random_state=0)
     assert space.encoder is not encoder
     part = hide(seed, seed.leaves[::3])
     kept = np.delete(np.arange(len(seed)), seed.leaves[::3])
     views, network = space.refit(part.seed, kept, 7)
 
     vectors = torch.from_numpy(encoder.encode([concept.text for concept in part.seed.concepts()]))
-    start = spaces.train_head(vectors, part.seed, config, random_state=7, epochs=space.head.epochs).network
+    start = embedding.train_head(vectors, part.seed, config, random_state=7, epochs=space.head.epochs).network
     texts = [concept.text for concept in part.seed.concepts()]
     epochs = space.head.encoder_epochs
-    alone = fine_tune(text.bare(encoder), texts, part.seed, config, random_state=7, start=start, epochs=epochs)
+    alone = fine_tune(text_encoders.bare(encoder), texts, part.seed, config, random_state=7, start=start, epochs=epochs)
     assert alone.encoder is not None
     np.testing.assert_array_equal(views.full, alone.encoder.encode([concept.text for concept in seed.concepts()]))
     assert all(torch.equal(a, b) for a, b in zip(network.parameters(), alone.network.parameters(), strict=True))
     assert not np.allclose(views.full, space.views.full)
 
 
-def weights_of(space: spaces.Space) -> list[np.ndarray]:
-    return list(text.trainable(space.encoder).tuned.values())
+def weights_of(space: embedding.Space) -> list[np.ndarray]:
+    return list(text_encoders.trainable(space.encoder).tuned.values())
 
 
 def test_an_encoder_that_need_not_see_the_asked_leaves_learns_once(config: PolarisConfig) -> None:
@@ -141,9 +141,9 @@ def test_an_encoder_that_need_not_see_the_asked_leaves_learns_once(config: Polar
     # Of several epochs, the asked leaves would choose one.
     config = config.with_overrides(["ranking.examples=8", "training.epochs=1", "training.encoder_epochs=1"])
     seed, encoder = meadow(), encoder_of(config)
-    space = spaces.fit(encoder, seed, config, random_state=0)
+    space = embedding.fit(encoder, seed, config, random_state=0)
     assert weights_of(space)
-    asked = spaces.asked_leaves(seed, config.ranking, 0)
+    asked = embedding.asked_leaves(seed, config.ranking, 0)
     part = hide(seed, asked[::2])
     views, _ = space.refit(part.seed, np.delete(np.arange(len(seed)), asked[::2]), 7)
     assert views is space.views
@@ -156,7 +156,9 @@ def test_an_encoder_that_need_not_see_the_asked_leaves_learns_once(config: Polar
         child = seed.ids[leaf]
         other = next(parent for parent in parents.values() if parent not in (parents[child], child))
         moved = [(other if c == child else p, c) for p, c in edges]
-        return weights_of(spaces.fit(encoder, Taxonomy.from_concepts(seed.concepts(), moved), config, random_state=0))
+        return weights_of(
+            embedding.fit(encoder, Taxonomy.from_concepts(seed.concepts(), moved), config, random_state=0)
+        )
 
     free = next(leaf for leaf in np.flatnonzero(seed.hideable) if leaf not in asked)
     assert all(np.array_equal(a, b) for a, b in zip(weights_of(space), elsewhere(int(asked[0])), strict=True))
@@ -165,7 +167,7 @@ def test_an_encoder_that_need_not_see_the_asked_leaves_learns_once(config: Polar
 
 def test_a_seed_without_edges_spares_nothing(config: PolarisConfig) -> None:
     flat = Taxonomy.from_concepts(meadow().concepts(), [])
-    assert spaces.spared(flat, config.ranking, 0) is None
+    assert embedding.spared(flat, config.ranking, 0) is None
     assert len(Polaris(config).fit(flat, encoder=encoder_of(config)).suggest("green fish")) == 10
 
 

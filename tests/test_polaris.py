@@ -9,14 +9,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from meadow import meadow
 
-from gram_encoder import GramEncoder
+from support.gram_encoder import GramEncoder
+from support.meadow import meadow
+from support.tiny_encoder import build_tiny_encoder
 from taxosphere import Concept, Polaris, PolarisConfig, Taxonomy, artifact, polaris
 from taxosphere.cli import main
-from taxosphere.encoders.precomputed import PrecomputedEncoder
+from taxosphere.encoders.text.precomputed import PrecomputedEncoder
 from taxosphere.errors import InputError, TaxosphereError
-from tiny_encoder import build_tiny_encoder
 
 QUICK = PolarisConfig().with_overrides(
     ("training.epochs=5", "ranking.folds=3", "ranking.nets=2", "ranking.epochs=8", "ranking.prior=false")
@@ -222,7 +222,8 @@ def test_a_later_model_may_begin_from_an_earlier_one(model: Polaris) -> None:
 def test_a_killed_fit_leaves_no_model_and_resumes_to_the_same_one(model: Polaris, tmp_path: Path) -> None:
     tests = Path(__file__).parent
     script = (
-        "from gram_encoder import GramEncoder; from meadow import meadow; from pathlib import Path; import sys\n"
+        "import sys; from pathlib import Path\n"
+        "from support.gram_encoder import GramEncoder; from support.meadow import meadow\n"
         "from taxosphere import Polaris, PolarisConfig\n"
         "config = PolarisConfig.read(sys.argv[1])\n"
         "Polaris(config).fit(meadow(), encoder=GramEncoder(), checkpoints=Path(sys.argv[2]), resume=True,\n"
@@ -230,7 +231,7 @@ def test_a_killed_fit_leaves_no_model_and_resumes_to_the_same_one(model: Polaris
     )
     QUICK.write(tmp_path / "settings.toml")
     arguments = [str(tmp_path / name) for name in ("settings.toml", "checkpoints", "model")]
-    path = [str(tests), str(tests / "ranking"), *filter(None, [os.environ.get("PYTHONPATH")])]
+    path = [str(tests), *filter(None, [os.environ.get("PYTHONPATH")])]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(path)}
     for lines in (1, 4, 9):  # killed in the first epoch, in a later one, among the folds
         with subprocess.Popen(

@@ -2,11 +2,11 @@
 
 from torch import Tensor, nn
 
-from taxosphere.baselines import losses
-from taxosphere.baselines.frame import Baseline
-from taxosphere.baselines.network import Batch, Network
-from taxosphere.baselines.seed import Seed, Views
-from taxosphere.baselines.settings import Settings
+from taxosphere.methods.baselines import losses
+from taxosphere.methods.baselines.base import Baseline
+from taxosphere.methods.baselines.network import Batch, Network
+from taxosphere.methods.baselines.seed import Seed, Views
+from taxosphere.methods.baselines.settings import Settings
 
 
 class TwoTowersNetwork(Network):

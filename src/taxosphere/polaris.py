@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
 from itertools import chain
-from operator import index
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Self
@@ -15,31 +15,35 @@ import torch
 from numpy.typing import NDArray
 
 from taxosphere import artifact
-from taxosphere.encoders import collection, efficientnet, text, weights
-from taxosphere.encoders.text import TextEncoder
+from taxosphere.encoders import weights
+from taxosphere.encoders.image import efficientnet
+from taxosphere.encoders.text import registry as text_encoders
+from taxosphere.encoders.text.registry import TextEncoder
+from taxosphere.encoders.text.vectors import Views, encode_views
 from taxosphere.errors import InputError, TaxosphereError
+from taxosphere.images import collection
+from taxosphere.images.model import Sight
+from taxosphere.model import embedding, gamma
 from taxosphere.model.checkpoint import Checkpoints, Epoch
 from taxosphere.model.config import PolarisConfig
 from taxosphere.model.network import SphereNetwork
 from taxosphere.model.presets import auto
 from taxosphere.model.seeds import SEEDS
-from taxosphere.orbit import selection
-from taxosphere.placing import asking, expansion, suggestions
-from taxosphere.placing.asking import Fitted, assemble
+from taxosphere.placing import expansion, inference, suggestions
 from taxosphere.placing.concept_list import New, as_concepts
 from taxosphere.placing.duplicates import fold
 from taxosphere.placing.expansion import Expansion, Placement
+from taxosphere.placing.inference import Fitted, assemble
 from taxosphere.placing.insertion import Insertion
-from taxosphere.placing.sight import Sight
 from taxosphere.placing.suggestions import Suggestions
-from taxosphere.ranking import lexicon, prior, spaces
-from taxosphere.ranking.context import Context
+from taxosphere.ranking import prior
 from taxosphere.ranking.crossfit import points
-from taxosphere.ranking.held_out import HeldOut
-from taxosphere.ranking.lexicon import Wording
+from taxosphere.ranking.features.candidates import Context
+from taxosphere.ranking.lexical import index as word_index
+from taxosphere.ranking.lexical.index import Wording
 from taxosphere.ranking.logistic import Logistic
+from taxosphere.ranking.out_of_fold import HeldOut
 from taxosphere.ranking.ranker import Ranker
-from taxosphere.ranking.views import Views, encode_views
 from taxosphere.taxonomy import Concept, Taxonomy
 from taxosphere.taxonomy.formats.io.streams import expand_home
 
@@ -87,7 +91,7 @@ class Polaris:
         if isinstance(encoder, str | PathLike):
             config, encoder = _with_encoder(config, encoder), None
         config = anchored(config)
-        state = config.seed if random_state is None else index(random_state)
+        state = config.seed if random_state is None else operator.index(random_state)
         if not 0 <= state < SEEDS:
             raise InputError(f"the random state is {state}; it lies between 0 and {SEEDS - 1:,}")
         known = prior.wanted(config.ranking)
@@ -98,7 +102,7 @@ class Polaris:
         begin = None if start is None else start.network_for(config)
         encoding = f"encoding {len(taxonomy):,} concepts"
         report(0, 1, encoding)
-        space = spaces.fit(
+        space = embedding.fit(
             encoder,
             taxonomy,
             config,
@@ -113,7 +117,7 @@ class Polaris:
             space.refit,
             config,
             known,
-            gamma=selection.gamma(space.head, taxonomy, config.orbit),
+            gamma=gamma.gamma(space.head, taxonomy, config.orbit),
             random_state=state,
             progress=progress,
         )
@@ -141,7 +145,7 @@ class Polaris:
 
     def network_for(self, config: PolarisConfig) -> SphereNetwork:
         """The sphere network, for a model with the same kind of one."""
-        if text.untuned(self._state.encoder) is not self._state.encoder:
+        if text_encoders.untuned(self._state.encoder) is not self._state.encoder:
             raise InputError("the model to begin from stands on an encoder of its own; begin from a frozen one")
         if self.config is None or self.config.network != config.network or self.config.encoder != config.encoder:
             raise InputError("the model to begin from has another encoder or network; use its settings")
@@ -162,7 +166,7 @@ class Polaris:
         if other is not None:
             raise TypeError(f"a Concept is scored, not {_kind(other)}; 'suggest' takes names")
         scores = np.empty((len(queries), len(self.taxonomy)), np.float32)
-        for look in asking.looks(self._state, self._state.context, queries, explained=0):
+        for look in inference.looks(self._state, self._state.context, queries, explained=0):
             scores[look.rows] = look.ranked.scores
         return scores
 
@@ -280,13 +284,13 @@ class Polaris:
         if fitted.sight is not None:
             tensors["pictures"], sight["pictures"] = fitted.sight.to_arrays()
         if fitted.plain is not fitted.encoder:
-            tensors["encoder"] = dict(text.trainable(fitted.encoder).tuned)
+            tensors["encoder"] = dict(text_encoders.trainable(fitted.encoder).tuned)
         manifest = {
             **sight,
             "config": self.config.model_dump(mode="json"),
-            "encoder": text.description(fitted.plain),
+            "encoder": text_encoders.description(fitted.plain),
             "began": fitted.began,
-            "words": lexicon.VERSION,
+            "words": word_index.VERSION,
             "ranker": notes,
             "history": [asdict(epoch) for epoch in fitted.history],
             "metrics": {"held_out_hit@1": _share(fitted.ranker.held_out.labels[:, 0])},
@@ -307,7 +311,7 @@ class Polaris:
             ranker = Ranker.from_arrays(stored.tensors["ranker"], stored.manifest["ranker"])
             inserting = None if insertion is None else Insertion(Logistic(**insertion))
             history = tuple(Epoch(**entry) for entry in stored.manifest["history"])
-            same_words = stored.manifest.get("words") == lexicon.VERSION
+            same_words = stored.manifest.get("words") == word_index.VERSION
             wording = Wording.from_arrays(stored.tensors["words"]) if same_words else None
         known = stored.manifest.get("encoder")
         if isinstance(encoder, str | PathLike):
@@ -315,12 +319,12 @@ class Polaris:
             encoder = load_encoder(config)
         elif encoder is None:
             encoder = load_encoder(config)
-            if known is not None and text.description(encoder) != known:
+            if known is not None and text_encoders.description(encoder) != known:
                 raise InputError(f"was fitted with the encoder {known}; give it to Polaris.load as 'encoder'", path)
         if encoder.dim != views.full.shape[1]:
             raise InputError(f"was fitted with {views.full.shape[1]} dimensions, the encoder has {encoder.dim}", path)
         if "encoder" in stored.tensors:
-            encoder = text.trainable(encoder).with_weights(stored.tensors["encoder"])
+            encoder = text_encoders.trainable(encoder).with_weights(stored.tensors["encoder"])
         model = cls(config)
         fitted = assemble(encoder, network.eval(), ranker, inserting, history, stored.taxonomy, views, wording)
         if pictures is not None:
@@ -343,7 +347,7 @@ class Polaris:
     ) -> list[Suggestions]:
         found: dict[int, Suggestions] = {}
         places = suggestions.places_needed(k)
-        for look in asking.looks(self._state, context, queries, exclude=exclude, explained=places):
+        for look in inference.looks(self._state, context, queries, exclude=exclude, explained=places):
             asked = [queries[i] for i in look.rows]
             made = suggestions.assemble(
                 look.context, asked, look.vectors, look.ranked, look.matches, k=k, cutoff=look.cutoff
@@ -389,7 +393,7 @@ class Polaris:
 
 def load_encoder(config: PolarisConfig) -> TextEncoder:
     wanted = config.encoder
-    return text.load(wanted.name, max_tokens=wanted.max_tokens, prefix=wanted.prefix)
+    return text_encoders.load(wanted.name, max_tokens=wanted.max_tokens, prefix=wanted.prefix)
 
 
 def _with_encoder(config: PolarisConfig, name: str | PathLike[str]) -> PolarisConfig:

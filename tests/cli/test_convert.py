@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-import malformed
+from support import malformed
 from taxosphere import Taxonomy
 from taxosphere.cli import main
 

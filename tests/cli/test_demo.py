@@ -6,10 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from support.tiny_encoder import build_tiny_encoder
 from taxosphere import Taxonomy
-from taxosphere.cli import demo, main
+from taxosphere.cli import main
+from taxosphere.cli.commands import demo
 from taxosphere.taxonomy.split import leaves
-from tiny_encoder import build_tiny_encoder
 
 
 def test_the_demo_puts_topics_back_and_leaves_a_page(

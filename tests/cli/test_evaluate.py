@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from taxosphere import Taxonomy, methods
+from taxosphere import Taxonomy
 from taxosphere.cli import main
+from taxosphere.methods import registry as methods
 
 ANGLES = {
     "food": 0,

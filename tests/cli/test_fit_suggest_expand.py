@@ -6,13 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from meadow import meadow
 
+from support.meadow import meadow
+from support.tiny_encoder import build_tiny_encoder
 from taxosphere import Taxonomy
 from taxosphere.cli import main
 from taxosphere.model.config import PolarisConfig
 from taxosphere.polaris import anchored
-from tiny_encoder import build_tiny_encoder
 
 QUICK = ("training.epochs=3", "ranking.folds=2", "ranking.nets=1", "ranking.epochs=4")
 
@@ -71,7 +71,7 @@ def test_a_finished_fit_that_began_elsewhere_is_another_one(
 def test_fine_tuning_says_how_long_it_takes(
     workplace: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("taxosphere.cli.fit._LONG", 0.0)
+    monkeypatch.setattr("taxosphere.cli.commands.fit._LONG", 0.0)
     more = ("--set", "training.encoder_epochs=1", "-o", str(workplace / "tuned"))
     assert _fit(workplace, "--fine-tune", *more) == 0
     told = capsys.readouterr().err

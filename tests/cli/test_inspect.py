@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-import malformed
+from support import malformed
 from taxosphere import Taxonomy
 from taxosphere.cli import main
 

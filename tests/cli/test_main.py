@@ -13,7 +13,7 @@ from types import SimpleNamespace
 
 import pytest
 
-import malformed
+from support import malformed
 from taxosphere import __version__, atomic, cli
 from taxosphere.cli import COMMANDS, main, output
 from taxosphere.errors import InputError, TaxosphereError

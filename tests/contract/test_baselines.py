@@ -9,15 +9,16 @@ import numpy as np
 import pytest
 import torch
 
-from gram_encoder import GramEncoder
-from taxosphere import Concept, Taxonomy, methods
-from taxosphere.baselines import network as network_module
-from taxosphere.baselines.frame import Baseline
-from taxosphere.baselines.network import Network
-from taxosphere.baselines.sampling import batches
-from taxosphere.baselines.seed import NOBODY, Seed, Views
-from taxosphere.baselines.training import mean_reciprocal_rank
+from support.gram_encoder import GramEncoder
+from taxosphere import Concept, Taxonomy
 from taxosphere.errors import InputError, TaxosphereError
+from taxosphere.methods import registry as methods
+from taxosphere.methods.baselines import network as network_module
+from taxosphere.methods.baselines.base import Baseline
+from taxosphere.methods.baselines.network import Network
+from taxosphere.methods.baselines.sampling import batches
+from taxosphere.methods.baselines.seed import NOBODY, Seed, Views
+from taxosphere.methods.baselines.training import mean_reciprocal_rank
 
 QUICK = {"steps": 60, "epochs": 0, "evaluations": 3, "batch_size": 32, "negatives": 8, "learning_rate": 0.01}
 EGO = {"ego_hidden": 8, "ego_heads": 2, "ego_position": 4, "ego_out": 8}

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from taxosphere.encoders import text as module
-from taxosphere.encoders.precomputed import PrecomputedEncoder
-from taxosphere.encoders.text import TextEncoder, load
-from tiny_encoder import build_tiny_encoder
+from support.tiny_encoder import build_tiny_encoder
+from taxosphere.encoders.text import registry as module
+from taxosphere.encoders.text.precomputed import PrecomputedEncoder
+from taxosphere.encoders.text.registry import TextEncoder, load
 
 TEXTS = ["cat", "dog: it barks", "a much longer text about nothing in particular", "cat", "ünïcode – 日本", ""]
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from taxosphere.evaluation import records, studies
-from taxosphere.evaluation.studies.frame import Findings
-from taxosphere.report import html, tables
-from taxosphere.report import studies as study_report
+from taxosphere.evaluation.studies.base import Findings
+from taxosphere.report import bench_page, tables
+from taxosphere.report import study_page as study_report
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "docs" / "results"
@@ -27,7 +27,7 @@ def test_bench_tables_follow_from_their_runs(folder: Path) -> None:
     assert (folder / "tables.md").read_text(encoding="utf-8") == drawn
     about = records.read_about(folder)
     assert about["commands"]
-    assert (folder / "report.html").read_text(encoding="utf-8") == html.bench_page(lines, about)
+    assert (folder / "report.html").read_text(encoding="utf-8") == bench_page.bench_page(lines, about)
 
 
 @pytest.mark.parametrize("folder", folders("studies/*/runs.jsonl"), ids=lambda folder: folder.name)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tiny_encoder import build_tiny_encoder
+from support.tiny_encoder import build_tiny_encoder
 
 
 @pytest.fixture(scope="session")

@@ -7,10 +7,11 @@ from typing import Self
 import numpy as np
 import pytest
 
-from taxosphere import Concept, Taxonomy, methods
+from taxosphere import Concept, Taxonomy
 from taxosphere.errors import InputError
 from taxosphere.evaluation import protocol
 from taxosphere.evaluation.protocol import Plan
+from taxosphere.methods import registry as methods
 from taxosphere.taxonomy import CycleError
 
 

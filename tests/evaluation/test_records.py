@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from taxosphere import Taxonomy, methods
+from taxosphere import Taxonomy
 from taxosphere.errors import InputError
 from taxosphere.evaluation import protocol, records
 from taxosphere.evaluation.protocol import Plan
+from taxosphere.methods import registry as methods
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ import pytest
 import torch
 from torch import Tensor
 
+from support.tiny_encoder import build_tiny_encoder
 from taxosphere import Taxonomy
-from tiny_encoder import build_tiny_encoder
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from taxosphere import Taxonomy
-from taxosphere.encoders.transformer import TransformerEncoder
+from taxosphere.encoders.text.transformer import TransformerEncoder
 from taxosphere.encoders.weights import locate
 from taxosphere.errors import InputError
 from taxosphere.model.checkpoint import Checkpoint

@@ -8,11 +8,11 @@ import torch
 from torch import Tensor
 
 from taxosphere import Taxonomy
-from taxosphere.encoders.transformer import TransformerEncoder
+from taxosphere.encoders.text.transformer import TransformerEncoder
 from taxosphere.encoders.weights import locate
 from taxosphere.model.checkpoint import Epoch
 from taxosphere.model.config import PolarisConfig
-from taxosphere.model.sources import Frozen
+from taxosphere.model.inputs import Frozen
 from taxosphere.model.training import best_epoch, fine_tune, finished, new_network, rate, train_head
 from taxosphere.model.validation import Validation, mean_reciprocal_rank
 from taxosphere.taxonomy.split import leaves

@@ -6,8 +6,8 @@ import torch
 
 from taxosphere.model import validation
 from taxosphere.model.config import LossConfig, NetworkConfig
+from taxosphere.model.inputs import Frozen
 from taxosphere.model.network import Embedding, SphereNetwork
-from taxosphere.model.sources import Frozen
 
 
 def brute_force(scores: np.ndarray, gold: list[int]) -> float:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from gram_encoder import GramEncoder
+from support.gram_encoder import GramEncoder
 from taxosphere import Concept, Taxonomy
+from taxosphere.encoders.text.vectors import encode_views
 from taxosphere.placing.suggestions import assemble
-from taxosphere.ranking.context import Context, Points
+from taxosphere.ranking.features.candidates import Context, Points
 from taxosphere.ranking.ranker import Ranked
-from taxosphere.ranking.views import encode_views
 
 
 def _ranked(size: int, shown: int) -> Ranked:

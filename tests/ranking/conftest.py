@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from meadow import Fitted, fit, meadow
 
+from support.meadow import Fitted, fit, meadow
 from taxosphere import Concept
 
 

@@ -2,17 +2,17 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from meadow import KINDS, meadow
 
-from gram_encoder import GramEncoder
+from support.gram_encoder import GramEncoder
+from support.meadow import KINDS, meadow
 from taxosphere import Concept, Taxonomy
+from taxosphere.encoders.text.vectors import encode_views
 from taxosphere.model.config import PolarisConfig
+from taxosphere.model.embedding import Refit, frozen
 from taxosphere.ranking import crossfit
 from taxosphere.ranking.crossfit import asked_again, examples, folds
-from taxosphere.ranking.features import FAMILIES
-from taxosphere.ranking.guess import BY_HAND
-from taxosphere.ranking.spaces import Refit, frozen
-from taxosphere.ranking.views import encode_views
+from taxosphere.ranking.features.compute import FAMILIES
+from taxosphere.ranking.retrieval import BY_HAND
 
 CONFIG = PolarisConfig().with_overrides(("training.epochs=2", "ranking.folds=3"))
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from taxosphere import Polaris, Taxonomy
-from taxosphere.encoders import text
+from taxosphere.encoders.text import registry as text_encoders
 from taxosphere.model.config import RankingConfig
-from taxosphere.ranking import prior, scorer
+from taxosphere.ranking import net, prior
 from taxosphere.ranking.logistic import Logistic
 from taxosphere.ranking.prior import Prior
 
@@ -18,7 +18,7 @@ def known() -> Prior:
     rng = np.random.default_rng(0)
     table = rng.normal(size=(80, 5, 3)).astype(np.float32)
     labels = np.arange(5) == table[..., 0].argmax(1)[:, None]
-    model = scorer.train(table, labels, RankingConfig(epochs=8, hidden=4), nets=2, random_state=0, prior=None)
+    model = net.train(table, labels, RankingConfig(epochs=8, hidden=4), nets=2, random_state=0, prior=None)
     none = Logistic.fit(rng.normal(size=(40, 2)), np.arange(40) % 2 == 0, ridge=0.1)
     return Prior(("encoder", "depth", "children"), model, 1.3, none)
 
@@ -66,7 +66,7 @@ def test_a_catalogue_too_small_to_learn_from_gets_probabilities_all_the_same() -
         "saw": ["hand saw", "chain saw"],
     }
     catalogue = Taxonomy.from_edges([(shelf, thing) for shelf, things in shelves.items() for thing in things])
-    model = Polaris().fit(catalogue, encoder=text.load("minilm"))
+    model = Polaris().fit(catalogue, encoder=text_encoders.load("minilm"))
     assert "the prior" in model.summary()[0]
     more = ["orange", "kiwi", "cherry", "fig", "drill", "rake", "spade", "anvil", "ricotta", "brie", "feta", "quark"]
     for company in ([], more):  # other new concepts make the list of candidates longer
@@ -80,7 +80,7 @@ def test_a_list_without_edges_is_ranked_by_the_plain_cosine() -> None:
     """The prior trusts what the head has learned, which here is nothing: it found gouda cheese among the furniture."""
     shelves = ["dairy", "fruit", "tools", "clothes", "furniture", "books", "toys", "shoes"]
     flat = Taxonomy.from_edges([], names={shelf: shelf for shelf in shelves})
-    model = Polaris().fit(flat, encoder=text.load("minilm"))
+    model = Polaris().fit(flat, encoder=text_encoders.load("minilm"))
     assert "plain cosine" in model.summary()[0]
     for name, shelf in {"gouda cheese": "dairy", "plum": "fruit", "claw hammer": "tools", "sandals": "shoes"}.items():
         assert model.suggest(name)[0].name == shelf
@@ -92,7 +92,7 @@ def test_many_loose_ends_are_no_hint_that_parents_are_missing() -> None:
     young = Taxonomy.from_edges(
         [("food", "dairy"), ("food", "fruit"), ("dairy", "milk")], names={shelf: shelf for shelf in alone}
     )
-    model = Polaris().fit(young, encoder=text.load("minilm"))
+    model = Polaris().fit(young, encoder=text_encoders.load("minilm"))
     assert "the prior" in model.summary()[0]
     asked = ["claw hammer", "sandals", "gouda cheese", "wardrobe"]
     assert max(model.suggest(name).none_probability for name in asked) < 0.5

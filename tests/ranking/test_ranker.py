@@ -4,8 +4,8 @@ import json
 
 import numpy as np
 import pytest
-from meadow import KINDS, Fitted, fit, meadow
 
+from support.meadow import KINDS, Fitted, fit, meadow
 from taxosphere import Concept, Taxonomy
 from taxosphere.errors import InputError
 from taxosphere.evaluation.reliability import auroc

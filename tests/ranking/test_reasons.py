@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from meadow import Fitted
-
+from support.meadow import Fitted
 from taxosphere import Concept
 from taxosphere.ranking.crossfit import queries_of
-from taxosphere.ranking.features import FAMILIES
-from taxosphere.ranking.guess import BY_HAND
-from taxosphere.ranking.shortlist import shortlist
+from taxosphere.ranking.features.compute import FAMILIES
+from taxosphere.ranking.features.shortlist import shortlist
+from taxosphere.ranking.retrieval import BY_HAND
 
 PAGE = Path(__file__).parents[2] / "docs" / "method" / "signs.md"
 

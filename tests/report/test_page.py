@@ -4,7 +4,7 @@ from html.parser import HTMLParser
 
 from taxosphere.evaluation.reliability import reliability
 from taxosphere.report import svg
-from taxosphere.report.page import Markup, cards, figure, page, table, tag
+from taxosphere.report.html import Markup, cards, figure, page, table, tag
 
 _VOID = {"meta", "circle", "line", "rect"}
 

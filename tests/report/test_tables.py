@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 from taxosphere.evaluation import significance
-from taxosphere.report import html, tables
+from taxosphere.report import bench_page, tables
 
 
 def line(
@@ -91,7 +91,7 @@ def test_random_splits_pair_equal_seeds_only() -> None:
 
 
 def test_the_page_holds_everything_and_needs_no_network() -> None:
-    page = html.bench_page(records(), {"command": "taxosphere bench <x>", "date": "2026-01-01"})
+    page = bench_page.bench_page(records(), {"command": "taxosphere bench <x>", "date": "2026-01-01"})
     assert page.count("<svg") == 1
     assert "taxosphere bench &lt;x&gt;" in page
     assert "printed in the paper: 60.44" in page

@@ -3,8 +3,8 @@ from __future__ import annotations
 from collections import Counter
 
 import numpy as np
-from hierarchies import numbered
 
+from support.hierarchies import numbered
 from taxosphere import Concept, Taxonomy
 from taxosphere.taxonomy.graph import Source
 

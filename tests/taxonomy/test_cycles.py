@@ -3,9 +3,9 @@ from __future__ import annotations
 import networkx
 import numpy as np
 import pytest
-from hierarchies import as_networkx, dags, digraphs, numbered
 from hypothesis import given
 
+from support.hierarchies import as_networkx, dags, digraphs, numbered
 from taxosphere import Taxonomy
 from taxosphere.taxonomy import checks, cycles
 

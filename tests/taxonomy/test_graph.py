@@ -6,10 +6,10 @@ from itertools import pairwise
 import networkx
 import numpy as np
 import pytest
-from hierarchies import as_networkx, dags, digraphs, numbered
 from hypothesis import given
 from hypothesis import strategies as st
 
+from support.hierarchies import as_networkx, dags, digraphs, numbered
 from taxosphere import Concept, Taxonomy
 from taxosphere.errors import InputError
 from taxosphere.taxonomy import CycleError

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hierarchies import dags, numbered
 from hypothesis import given
 from hypothesis import strategies as st
 
+from support.hierarchies import dags, numbered
 from taxosphere import Concept, Taxonomy
 from taxosphere.errors import InputError
 from taxosphere.taxonomy import CycleError, checks, split

@@ -5,9 +5,9 @@ from itertools import product
 import networkx
 import numpy as np
 import pytest
-from hierarchies import as_networkx, dags, digraphs, numbered, trees
 from hypothesis import given
 
+from support.hierarchies import as_networkx, dags, digraphs, numbered, trees
 from taxosphere import Taxonomy
 from taxosphere.taxonomy import structure
 

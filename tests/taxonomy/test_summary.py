@@ -5,9 +5,9 @@ from pathlib import Path
 
 import networkx
 import pytest
-from hierarchies import as_networkx, digraphs
 from hypothesis import given
 
+from support.hierarchies import as_networkx, digraphs
 from taxosphere import Taxonomy
 from taxosphere.taxonomy import checks
 from taxosphere.taxonomy.summary import summarise

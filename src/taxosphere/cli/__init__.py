@@ -1,7 +1,7 @@
 """The command line: one file per command, each thin – parse, call, print.
 
-A command NAME lives in ``taxosphere/cli/NAME.py`` as the function NAME. Only the module of the command that was asked
-for is imported, so ``taxosphere --help`` and ``taxosphere inspect`` never wait for torch.
+A command NAME lives in ``taxosphere/cli/commands/NAME.py`` as the function NAME. Only the module of the command
+that was asked for is imported, so ``taxosphere --help`` and ``taxosphere inspect`` never wait for torch.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def _app(args: Sequence[str]) -> typer.Typer:
 
 
 def _command(name: str) -> Callable[..., None]:
-    function: Callable[..., None] = getattr(import_module(f"{__name__}.{name}"), name)
+    function: Callable[..., None] = getattr(import_module(f"{__name__}.commands.{name}"), name)
     return function
 
 

@@ -13,12 +13,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from taxosphere import atomic, methods
+from taxosphere import atomic
 from taxosphere.errors import InputError
-from taxosphere.evaluation import images, picture_tasks, protocol, records
+from taxosphere.evaluation import image_protocol, image_tasks, protocol, records
 from taxosphere.evaluation.datasets import Dataset
 from taxosphere.evaluation.records import Record
 from taxosphere.evaluation.workers import Cell, Setup, run_cells
+from taxosphere.methods import registry as methods
 
 __all__ = ["RUNS", "Cell", "Failure", "Setup", "bench", "cells", "settle"]
 
@@ -47,10 +48,10 @@ def cells(datasets: Sequence[Dataset], names: Sequence[str], runs: int, seed: in
 
 def _cells(dataset: Dataset, names: Sequence[str], runs: int, seed: int, setup: Setup) -> list[Cell]:
     seeds = range(seed, seed + runs)
-    if not dataset.has_split and images.holds_pictures(dataset.path):
+    if not dataset.has_split and image_protocol.holds_pictures(dataset.path):
         if not setup.descriptions:
             raise InputError(f"'{dataset.name}' is asked in pictures; leave out --without-descriptions")
-        asked = picture_tasks.tasks(dataset.path, names)
+        asked = image_tasks.tasks(dataset.path, names)
         places = {name: Dataset(name, dataset.path) for name, _, _ in asked}
         return [Cell(places[name], method, s, setup, pictures=what) for name, what, method in asked for s in seeds]
     text = methods.names("text")

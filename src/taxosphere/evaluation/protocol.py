@@ -16,17 +16,18 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from taxosphere import artifact, methods
-from taxosphere.encoders import text
+from taxosphere import artifact
+from taxosphere.encoders.text import registry as text_encoders
 from taxosphere.errors import InputError
 from taxosphere.evaluation import metrics
 from taxosphere.evaluation.metrics import Outcome
-from taxosphere.methods import Method
+from taxosphere.methods import registry as methods
+from taxosphere.methods.registry import Method
 from taxosphere.taxonomy import Concept, CycleError, Taxonomy, checks, split
 from taxosphere.taxonomy.split import Split
 
 if TYPE_CHECKING:
-    from taxosphere.encoders.text import TextEncoder
+    from taxosphere.encoders.text.registry import TextEncoder
 
 Kind = Literal["published", "leaves", "pictures", "unseen"]
 Queries = Literal["leaves", "all"]
@@ -190,7 +191,7 @@ def configuration(method: Method, encoder: TextEncoder, random_state: int) -> di
     dumps = (getattr(getattr(method, name, None), "model_dump", None) for name in ("config", "settings"))
     dump = next(filter(None, dumps), None)
     own: dict[str, Any] = {} if dump is None else dump(mode="json")
-    return own | {"encoder": text.description(encoder), "seed": random_state}
+    return own | {"encoder": text_encoders.description(encoder), "seed": random_state}
 
 
 def evaluate(

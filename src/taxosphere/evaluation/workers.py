@@ -14,13 +14,13 @@ from importlib import import_module
 from multiprocessing import get_context
 from typing import TYPE_CHECKING, Any
 
-from taxosphere import methods
 from taxosphere.evaluation import protocol, records
 from taxosphere.evaluation.datasets import Dataset
 from taxosphere.evaluation.records import Record
+from taxosphere.methods import registry as methods
 
 if TYPE_CHECKING:
-    from taxosphere.encoders.text import TextEncoder
+    from taxosphere.encoders.text.registry import TextEncoder
 
 _THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 
@@ -111,9 +111,9 @@ def _start(parent: int) -> None:
 
 @cache
 def _encoder(name: str) -> TextEncoder:
-    from taxosphere.encoders import text
+    from taxosphere.encoders.text import registry as text_encoders
 
-    return text.load(name)
+    return text_encoders.load(name)
 
 
 @cache
@@ -132,9 +132,9 @@ def warm(cell: Cell) -> None:
 
 def work(cell: Cell) -> Record:
     if cell.pictures:
-        from taxosphere.evaluation import picture_tasks
+        from taxosphere.evaluation import image_tasks
 
-        return picture_tasks.work(cell.dataset.path, cell.pictures, cell.method, cell.seed, cell.setup.encoder)
+        return image_tasks.work(cell.dataset.path, cell.pictures, cell.method, cell.seed, cell.setup.encoder)
     taxonomy, parts, repairs = _dataset(cell.dataset, cell.setup.descriptions)
     published = cell.setup.split == "published" and parts is not None  # a user's own taxonomy has no published split
     plan = protocol.Plan("published", cell.setup.queries) if published else protocol.Plan("leaves")

@@ -7,11 +7,11 @@ import time
 import numpy as np
 import torch
 
-from taxosphere.encoders.transformer import TransformerEncoder
+from taxosphere.encoders.text.transformer import TransformerEncoder
 from taxosphere.model import batches
 from taxosphere.model.config import PolarisConfig
+from taxosphere.model.inputs import Tuned
 from taxosphere.model.negatives import Lineage
-from taxosphere.model.sources import Tuned
 from taxosphere.model.training import distinct, new_network, tuning
 from taxosphere.taxonomy import Taxonomy
 

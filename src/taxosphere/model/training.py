@@ -13,14 +13,14 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from taxosphere.encoders.transformer import TransformerEncoder
+from taxosphere.encoders.text.transformer import TransformerEncoder
 from taxosphere.model import batches, objectives
 from taxosphere.model.checkpoint import Checkpoint, Epoch, State
 from taxosphere.model.config import PolarisConfig
+from taxosphere.model.inputs import Frozen, Source, Tuned
 from taxosphere.model.negatives import Lineage
 from taxosphere.model.network import SphereNetwork
 from taxosphere.model.riemannian import Group, RiemannianAdam, clip
-from taxosphere.model.sources import Frozen, Source, Tuned
 from taxosphere.model.threads import one_thread
 from taxosphere.model.validation import Validation, mean_reciprocal_rank
 from taxosphere.taxonomy import Taxonomy

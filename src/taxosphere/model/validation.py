@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from taxosphere.model.config import LossConfig
+from taxosphere.model.inputs import Source
 from taxosphere.model.network import Embedding, SphereNetwork
 from taxosphere.model.objectives import affinity
-from taxosphere.model.sources import Source
 
 Longs = NDArray[np.int64]
 

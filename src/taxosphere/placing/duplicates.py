@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from taxosphere.ranking.words import WORD, stem
+from taxosphere.ranking.lexical.parse import WORD, stem
 from taxosphere.taxonomy import Concept, Taxonomy
 
 _SLUG = re.compile(WORD)

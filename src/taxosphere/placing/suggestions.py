@@ -14,7 +14,7 @@ from taxosphere.ranking.calibration import PLACES
 from taxosphere.taxonomy import Concept, Taxonomy
 
 if TYPE_CHECKING:
-    from taxosphere.ranking.context import Context
+    from taxosphere.ranking.features.candidates import Context
     from taxosphere.ranking.ranker import Ranked
 
 _REASONS = 5  # a person reads a handful
@@ -178,23 +178,3 @@ def _independent(taxonomy: Taxonomy, strong: Sequence[Suggestion]) -> list[Sugge
         if not any(one.position in above.row(s.position) or s.position in above.row(one.position) for s in kept):
             kept.append(one)
     return kept
-
-
-def parent_cutoff(
-    probabilities: np.ndarray[Any, Any], labels: np.ndarray[Any, Any], golds: np.ndarray[Any, Any]
-) -> float:
-    """The share of the best probability from which further parents are taken along.
-
-    Chosen on queries that were hidden from the ranker: the share with the best mean F1 between the parents taken and
-    the gold parents. A taxonomy whose concepts have one parent each ends at 1, which takes the best alone.
-    """
-    if len(golds) == 0 or golds.max(initial=1) <= 1:
-        return 1.0
-    best, chosen = -1.0, 1.0
-    for share in np.geomspace(1.0, 1e-6, 61):  # two sure parents may differ by orders of magnitude
-        taken = probabilities >= share * probabilities[:, :1]
-        hits = (taken & labels).sum(1)
-        f1 = float((2 * hits / (taken.sum(1) + golds)).mean())
-        if f1 > best + 1e-9:
-            best, chosen = f1, float(share)
-    return chosen

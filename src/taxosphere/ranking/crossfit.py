@@ -9,17 +9,17 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from taxosphere.encoders.text.vectors import Views
 from taxosphere.model.config import PolarisConfig
+from taxosphere.model.embedding import Refit, asked_leaves
 from taxosphere.model.network import SphereNetwork
-from taxosphere.ranking import guess
-from taxosphere.ranking.context import Context, Points
-from taxosphere.ranking.features import Queries, signs
-from taxosphere.ranking.guess import BY_HAND, Guess, Sample
-from taxosphere.ranking.lexicon import Wording
-from taxosphere.ranking.shortlist import blocks, shortlist
-from taxosphere.ranking.spaces import Refit, asked_leaves
-from taxosphere.ranking.views import Views
-from taxosphere.ranking.words import read
+from taxosphere.ranking import retrieval
+from taxosphere.ranking.features.candidates import Context, Points
+from taxosphere.ranking.features.compute import Queries, signs
+from taxosphere.ranking.features.shortlist import blocks, shortlist
+from taxosphere.ranking.lexical.index import Wording
+from taxosphere.ranking.lexical.parse import read
+from taxosphere.ranking.retrieval import BY_HAND, Guess, Sample
 from taxosphere.taxonomy import Concept, Taxonomy
 from taxosphere.taxonomy.split import Split, hide
 
@@ -117,7 +117,7 @@ def examples(
     labels, golds, loose = [], [], []
     rng = np.random.default_rng([random_state, 4])
     for number, fold in enumerate(hidden):
-        first = guess.fit([part for other, parts in enumerate(samples) for part in parts if other != number])
+        first = retrieval.fit([part for other, parts in enumerate(samples) for part in parts if other != number])
         if progress is not None:
             progress(number, len(hidden), f"asking where the leaves of fold {number + 1} of {len(hidden)} belong")
         everyone = np.arange(len(fold.part.queries))
@@ -139,7 +139,7 @@ def examples(
         np.concatenate([label[:, :width] for label in labels]),
         np.concatenate(golds),
         np.concatenate(loose),
-        guess.fit([part for parts in samples for part in parts]),
+        retrieval.fit([part for parts in samples for part in parts]),
         tuple(again),
     )
 
@@ -203,5 +203,5 @@ def sampled(fold: Fold, families: Sequence[str], random_state: int) -> list[Samp
     for block in blocks(len(few), len(fold.part.seed)):
         asking, gold = fold.asking(few[block])
         found = signs(context, asking, families)
-        made.append(guess.sample(context, found, gold, families, rng))
+        made.append(retrieval.sample(context, found, gold, families, rng))
     return made

@@ -22,7 +22,7 @@ from taxosphere.errors import InputError
 from taxosphere.model.checkpoint import under
 from taxosphere.model.config import RankingConfig
 from taxosphere.ranking.logistic import Logistic
-from taxosphere.ranking.scorer import Net, Scorer
+from taxosphere.ranking.net import Net, Scorer
 
 FILE = files("taxosphere.ranking") / "prior.safetensors"
 

@@ -11,20 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
+from taxosphere.encoders.text.vectors import Views
 from taxosphere.model.checkpoint import under
 from taxosphere.model.config import PolarisConfig, RankingConfig
+from taxosphere.model.embedding import Refit
 from taxosphere.model.network import SphereNetwork
 from taxosphere.orbit import gate
-from taxosphere.ranking import calibration, prior, scorer
-from taxosphere.ranking.context import Context, looseness
+from taxosphere.ranking import calibration, net, prior
 from taxosphere.ranking.crossfit import Examples, Progress, examples, queries_of
-from taxosphere.ranking.guess import BY_HAND, COSINE, Guess
-from taxosphere.ranking.held_out import HeldOut, calibrate
+from taxosphere.ranking.features.candidates import Context, looseness
+from taxosphere.ranking.features.shortlist import Shortlist, derived, origin, shortlist
 from taxosphere.ranking.logistic import Logistic
-from taxosphere.ranking.scorer import Scorer
-from taxosphere.ranking.shortlist import Shortlist, derived, origin, shortlist
-from taxosphere.ranking.spaces import Refit
-from taxosphere.ranking.views import Views
+from taxosphere.ranking.net import Scorer
+from taxosphere.ranking.out_of_fold import HeldOut, calibrate
+from taxosphere.ranking.retrieval import BY_HAND, COSINE, Guess
 from taxosphere.taxonomy import Concept, Taxonomy
 
 Floats = NDArray[np.float32]
@@ -120,7 +120,7 @@ class Ranker:
             return cls._fallback(settings, known, gamma, usable, otherwise, usual)
         names, table = derived(found.names, found.table)
         listed = found.labels.any(1)
-        fitted = scorer.train(
+        fitted = net.train(
             table[listed],
             found.labels[listed],
             settings,

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from taxosphere.report.page import Markup
+from taxosphere.report.html import Markup
 from taxosphere.report.svg import _svg, _text
 
 COLOURS = ("var(--accent)", "var(--warm)", "var(--good)", "var(--bad)", "var(--soft)")

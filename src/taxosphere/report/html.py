@@ -1,62 +1,90 @@
-"""The bench as one self-contained page: tables, a chart per data set, what it was run with."""
+"""A self-contained HTML page: one file, no network, readable in light and dark."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
 from typing import Any
 
-from taxosphere.evaluation import paper_numbers, protocol
-from taxosphere.report import page, tables
-from taxosphere.report.figures import Bar, bars
-from taxosphere.report.page import Markup, tag
-from taxosphere.report.tables import Cell, Record, Table
-
-_PLACES = ("", "font-weight:700;color:var(--good)", "font-weight:600;color:var(--accent)", "color:var(--warm)")
-
-
-_INTRODUCTION = """Every number was measured with the honest protocol: structure, negatives, thresholds and stopping see
-the seed only, and the hidden concepts are asked once per run. Percentages, except MR. ① ② ③ mark the best three."""
-
-
-def table(content: Table) -> Markup:
-    """A table with the best three of a column in colours."""
-    rows = [[_cell(cell) for cell in row] for row in content.rows]
-    caption = f"{content.title} – {content.note}" if content.note else content.title
-    return page.table(content.header, rows, numbers=range(1, len(content.header)), caption=caption)
-
-
-def _cell(cell: Cell) -> object:
-    return tag("span", str(cell), style=_PLACES[cell.place]) if cell.place else cell.text
-
-
-def _chart(dataset: str, records: Sequence[Record]) -> Markup:
-    rows = []
-    for name, lines in tables.by_method(records).items():
-        spread = protocol.spread([line["metrics"] for line in lines])["mrr"]
-        printed = paper_numbers.printed(dataset, name).get("mrr")
-        rows.append(Bar(name, spread["mean"], spread["std"], printed[0] if printed else None))
-    rows.sort(key=lambda row: -row.value)
-    caption = "Mean reciprocal rank, whiskers of one deviation over runs; rings: what the paper prints."
-    return page.figure(bars(rows, f"{dataset}: MRR"), caption)
+_STYLE = """
+:root { --ink: #1c2330; --soft: #5b6577; --line: #dfe3ea; --paper: #ffffff; --card: #f5f7fa;
+        --accent: #2f6fde; --good: #1c8a5a; --bad: #c2453b; --warm: #d98a1f; }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #e6e9ef; --soft: #9aa4b5; --line: #2d3442; --paper: #12161d; --card: #1a2029;
+          --accent: #6ea2ff; --good: #4cc38a; --bad: #ef7b70; --warm: #f0b04f; } }
+* { box-sizing: border-box; }
+body { margin: 0 auto; padding: 2.5rem 1.25rem 4rem; max-width: 66rem; background: var(--paper); color: var(--ink);
+       font: 16px/1.55 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; }
+h1 { font-size: 2rem; line-height: 1.2; margin: 0 0 .4rem; } h2 { margin: 2.6rem 0 .6rem; font-size: 1.3rem; }
+p { max-width: 46rem; } .soft, figcaption, caption { color: var(--soft); font-size: .9rem; }
+.cards { display: flex; flex-wrap: wrap; gap: .8rem; margin: 1.4rem 0; }
+.card { background: var(--card); border-radius: .7rem; padding: .8rem 1.1rem; min-width: 9rem; }
+.card b { display: block; font-size: 1.6rem; line-height: 1.2; font-variant-numeric: tabular-nums; }
+.scroll { overflow-x: auto; } table { border-collapse: collapse; width: 100%; font-size: .92rem; }
+caption { text-align: left; padding-bottom: .4rem; }
+th, td { text-align: left; vertical-align: top; padding: .4rem .7rem .4rem 0; border-bottom: 1px solid var(--line); }
+th { font-weight: 600; color: var(--soft); white-space: nowrap; }
+td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+.good { color: var(--good); } .bad { color: var(--bad); } .warm { color: var(--warm); }
+figure { margin: 1.2rem 0; } figure svg { max-width: 100%; height: auto; }
+svg text { font: 12px system-ui, sans-serif; fill: var(--ink); } svg .soft { fill: var(--soft); }
+details { border-bottom: 1px solid var(--line); padding: .5rem 0; } summary { cursor: pointer; }
+.row { display: flex; flex-wrap: wrap; gap: 2rem; align-items: flex-start; }
+"""
 
 
-def bench_page(records: Sequence[Record], about: Mapping[str, Any], compare: str = "polaris") -> str:
-    """``about`` says how the numbers came to be: commands, encoder, machine, date."""
-    body: list[object] = [tag("h1", "Bench"), tag("p", _INTRODUCTION)]
-    section = ""
-    for content in tables.bench_tables(records):
-        if content.section != section:
-            section = content.section
-            body.append(tag("h2", section))
-        body.append(table(content))
-        body.append(_chart(content.title, [r for r in records if r["dataset"] == content.title]))
-    compared = tables.significance_tables(records, compare)
-    if compared:
-        body.append(tag("h2", "Significance"))
-        body.append(
-            tag("p", "Paired bootstrap over queries, and the z-test the paper uses with the p that follows from z.")
-        )
-        body += [table(content) for content in compared]
-    body += [tag("h2", "Time"), table(tables.time_table(records))]
-    body += [tag("h2", "How it was run"), page.provenance(about)]
-    return page.page("Taxosphere bench", *body)
+class Markup(str):
+    """Text that is HTML already; any other string is escaped where it enters a page."""
+
+    __slots__ = ()
+
+
+def html(value: object) -> str:
+    return value if isinstance(value, Markup) else escape(str(value))
+
+
+def tag(name: str, *content: object, **attributes: str) -> Markup:
+    """``tag("td", "a < b", class_="number")``; content is escaped unless it is `Markup`."""
+    written = "".join(f' {key.rstrip("_")}="{escape(value)}"' for key, value in attributes.items())
+    return Markup(f"<{name}{written}>{''.join(map(html, content))}</{name}>")
+
+
+def table(
+    header: Sequence[object], rows: Iterable[Sequence[object]], *, numbers: Iterable[int] = (), caption: str = ""
+) -> Markup:
+    """``numbers`` are the columns to align right."""
+    right = set(numbers)
+
+    def row(cells: Sequence[object], kind: str) -> Markup:
+        return tag("tr", *(tag(kind, c, class_="number") if i in right else tag(kind, c) for i, c in enumerate(cells)))
+
+    head = tag("thead", row(header, "th"))
+    body = tag("tbody", *(row(cells, "td") for cells in rows))
+    top = [tag("caption", caption)] if caption else []
+    return tag("div", tag("table", *top, head, body), class_="scroll")
+
+
+def cards(values: Iterable[tuple[str, str]]) -> Markup:
+    """Large figures with what they mean below."""
+    return tag(
+        "div", *(tag("div", tag("b", figure), meaning, class_="card") for figure, meaning in values), class_="cards"
+    )
+
+
+def figure(picture: Markup, caption: str) -> Markup:
+    return tag("figure", picture, tag("figcaption", caption))
+
+
+def provenance(made: Mapping[str, Any]) -> Markup:
+    """Commands, and then the other facts, a line each."""
+    facts = (f"{name}: {value}" for name, value in made.items() if name != "commands")
+    return tag("pre", "\n".join([*made.get("commands", ()), *facts]))
+
+
+def page(title: str, *body: object) -> str:
+    """The whole document."""
+    head = Markup(
+        '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{escape(title)}</title><style>{_STYLE}</style>"
+    )
+    return f'<!doctype html>\n<html lang="en"><head>{head}</head><body>{"".join(map(html, body))}</body></html>\n'

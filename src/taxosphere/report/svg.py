@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from html import escape
 
 from taxosphere.evaluation.reliability import Reliability
-from taxosphere.report.page import Markup
+from taxosphere.report.html import Markup
 
 
 def _svg(width: int, height: int, title: str, parts: Sequence[str]) -> Markup:

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from taxosphere import methods
 from taxosphere.evaluation import paper_numbers, protocol, significance
 from taxosphere.evaluation import records as evaluation_records
+from taxosphere.methods import registry as methods
 
 Record = Mapping[str, Any]
 Layout = tuple[str, tuple[str, ...]]

@@ -9,9 +9,9 @@ import pytest
 from taxosphere.errors import InputError
 from taxosphere.evaluation import bench, studies
 from taxosphere.evaluation.datasets import Dataset
-from taxosphere.evaluation.studies import frame
-from taxosphere.evaluation.studies.frame import Findings, Study, Variant
-from taxosphere.report import studies as report
+from taxosphere.evaluation.studies import base
+from taxosphere.evaluation.studies.base import Findings, Study, Variant
+from taxosphere.report import study_page as report
 
 
 def line(label: str, seed: int, ranks: list[float], dataset: str = "d", **metrics: float) -> dict[str, Any]:
@@ -30,7 +30,7 @@ def line(label: str, seed: int, ranks: list[float], dataset: str = "d", **metric
 
 def study(*labels: str, **changes: Any) -> Study:
     plain = Study(
-        "s", "Title", "a beats b", ("d",), tuple(Variant(label) for label in labels), frame.winner(labels[0]), ("mrr",)
+        "s", "Title", "a beats b", ("d",), tuple(Variant(label) for label in labels), base.winner(labels[0]), ("mrr",)
     )
     return replace(plain, **changes)
 
@@ -59,7 +59,7 @@ def test_the_winner_must_beat_the_strongest_of_the_others() -> None:
 
 
 def test_variants_the_claim_is_not_about_are_ignored() -> None:
-    shape = study("a", "b", "c", verdict=frame.winner("a", ignoring=("c",)))
+    shape = study("a", "b", "c", verdict=base.winner("a", ignoring=("c",)))
     findings = Findings(shape, [line("a", 0, [2.0] * 9), line("b", 0, BAD[:9]), line("c", 0, GOOD[:9])])
     assert "holds here on d (MRR +25.0" in shape.verdict(findings)
 
@@ -74,7 +74,7 @@ def test_runs_are_averaged_per_query_and_paired_by_seed() -> None:
 
 def test_a_peak_is_sought_inside_and_outside() -> None:
     variants = tuple(Variant(str(x), x=x) for x in (1, 2, 3))
-    shape = study("1", variants=variants, verdict=frame.peak(2, 2))
+    shape = study("1", variants=variants, verdict=base.peak(2, 2))
     findings = Findings(shape, [line("1", 0, BAD), line("2", 0, GOOD), line("3", 0, [2.0] * 40)])
     assert "holds here on d (MRR +50.0" in shape.verdict(findings)
     assert "2 against 3" in shape.verdict(findings)
@@ -90,7 +90,7 @@ def test_cells_carry_what_a_variant_changes(tmp_path: Path) -> None:
     variant = Variant("names", (("loss.svgd", "0"),), removed=0.2, descriptions=False)
     cells = study("x", variants=(variant,), probe="m:f").cells([Dataset("d", tmp_path)], 2, 7, bench.Setup())
     assert [cell.key for cell in cells] == [("d", "names", 7), ("d", "names", 8)]
-    assert dict(cells[0].settings) == dict(frame.BASE) | {"loss.svgd": "0"}
+    assert dict(cells[0].settings) == dict(base.BASE) | {"loss.svgd": "0"}
     assert (cells[0].removed, cells[0].setup.descriptions, cells[0].probe) == (0.2, False, "m:f")
 
 

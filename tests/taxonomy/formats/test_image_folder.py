@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from taxosphere import Taxonomy
-from taxosphere.encoders import pictures
+from taxosphere.encoders.image import files
 from taxosphere.errors import InputError
 from taxosphere.taxonomy.formats import image_folder, registry
 
@@ -104,7 +104,7 @@ def test_the_native_form_keeps_it_all(tmp_path: Path) -> None:
 
 
 def test_what_is_a_picture_is_agreed_on() -> None:
-    assert image_folder.SUFFIXES == pictures.SUFFIXES
+    assert image_folder.SUFFIXES == files.SUFFIXES
 
 
 def cub(top: Path) -> Path:

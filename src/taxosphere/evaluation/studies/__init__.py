@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 
 from taxosphere.errors import InputError
-from taxosphere.evaluation.studies.frame import Study
+from taxosphere.evaluation.studies.base import Study
 
 MODULES = {
     "kernels": "kernels",

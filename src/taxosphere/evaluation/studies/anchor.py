@@ -1,6 +1,6 @@
 """What the alignment term pulls towards: a learned anchor, or the point itself."""
 
-from taxosphere.evaluation.studies.frame import Study, Variant, assignments, table, winner
+from taxosphere.evaluation.studies.base import Study, Variant, assignments, table, winner
 
 STUDY = Study(
     name="anchor",

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 from taxosphere.evaluation.records import Record
-from taxosphere.evaluation.studies.frame import Findings, Study, Variant, assignments, sentence
+from taxosphere.evaluation.studies.base import Findings, Study, Variant, assignments, sentence
 from taxosphere.sphere.maps import to_angles
 from taxosphere.taxonomy.split import Split
 

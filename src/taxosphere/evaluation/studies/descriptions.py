@@ -1,6 +1,6 @@
 """What definitions add: they often contain the parent's name, so results must be known without them."""
 
-from taxosphere.evaluation.studies.frame import Study, Variant, versus
+from taxosphere.evaluation.studies.base import Study, Variant, versus
 
 METHODS = ("polaris", "polaris-cosine", "encoder-cosine", "sibling-vote", "tfidf")
 

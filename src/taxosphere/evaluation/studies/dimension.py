@@ -1,6 +1,6 @@
 """How many dimensions the sphere needs. The paper gives a figure without numbers."""
 
-from taxosphere.evaluation.studies.frame import Study, Variant, assignments, peak
+from taxosphere.evaluation.studies.base import Study, Variant, assignments, peak
 
 VALUES = (8, 16, 32, 64, 128, 256, 512)
 

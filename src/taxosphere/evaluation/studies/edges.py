@@ -2,7 +2,7 @@
 
 from itertools import pairwise
 
-from taxosphere.evaluation.studies.frame import Findings, Study, Variant, sentence
+from taxosphere.evaluation.studies.base import Findings, Study, Variant, sentence
 
 SHARES = tuple(range(0, 55, 5))
 _ENVIRONMENT = (53.0, 52.2, 51.0, 51.0, 50.0, 47.2, 45.2, 42.3, 40.4, 36.5, 32.7)

@@ -2,8 +2,8 @@
 
 import json
 
-from taxosphere.evaluation.studies.frame import Study, Variant, winner
-from taxosphere.ranking.features import FAMILIES
+from taxosphere.evaluation.studies.base import Study, Variant, winner
+from taxosphere.ranking.features.compute import FAMILIES
 
 
 def _without(*dropped: str) -> Variant:

@@ -3,7 +3,7 @@
 "hard" is the paper's gate, which makes seed leaves unreachable; "hybrid" is ours, which only orders.
 """
 
-from taxosphere.evaluation.studies.frame import Findings, Study, Variant, assignments, decide, gap, sentence, table
+from taxosphere.evaluation.studies.base import Findings, Study, Variant, assignments, decide, gap, sentence, table
 
 LOSSES = {
     "full": assignments(),

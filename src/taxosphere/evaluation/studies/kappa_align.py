@@ -1,6 +1,6 @@
 """How strongly points are held to their anchors."""
 
-from taxosphere.evaluation.studies.frame import Study, Variant, assignments, peak, table
+from taxosphere.evaluation.studies.base import Study, Variant, assignments, peak, table
 
 STUDY = Study(
     name="kappa-align",

@@ -1,6 +1,6 @@
 """How strongly points repel each other."""
 
-from taxosphere.evaluation.studies.frame import Study, Variant, assignments, peak, table
+from taxosphere.evaluation.studies.base import Study, Variant, assignments, peak, table
 
 VALUES = (0.5, 1.5, 2.5, 3.5, 4.5)
 

@@ -1,6 +1,6 @@
 """Which kernel spreads the particles best: RBF, IMQ, vMF, or vMF with the structural score."""
 
-from taxosphere.evaluation.studies.frame import Study, Variant, assignments, table, winner
+from taxosphere.evaluation.studies.base import Study, Variant, assignments, table, winner
 
 STUDY = Study(
     name="kernels",

@@ -4,7 +4,7 @@ The paper's row "without both" beats its rows with one of the two, and equals a 
 losses only the regulariser is left to train on.
 """
 
-from taxosphere.evaluation.studies.frame import Study, Variant, assignments, table, winner
+from taxosphere.evaluation.studies.base import Study, Variant, assignments, table, winner
 
 STUDY = Study(
     name="losses",

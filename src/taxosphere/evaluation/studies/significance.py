@@ -1,6 +1,6 @@
 """Whether the gain over each baseline is more than luck, by the paired bootstrap and by the paper's z-test."""
 
-from taxosphere.evaluation.studies.frame import Study, Variant, winner
+from taxosphere.evaluation.studies.base import Study, Variant, winner
 
 METHODS = ("polaris", "polaris-cosine", "polaris-paper", "steam", "tmn", "gumbel-box", "box", "sibling-vote")
 

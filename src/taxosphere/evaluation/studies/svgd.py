@@ -3,7 +3,7 @@
 The paper's row "without both" has the same numbers as the row "without both" of its loss study.
 """
 
-from taxosphere.evaluation.studies.frame import Study, Variant, assignments, table, winner
+from taxosphere.evaluation.studies.base import Study, Variant, assignments, table, winner
 
 STUDY = Study(
     name="svgd",

@@ -6,7 +6,7 @@ The paper fine-tunes an encoder on a graphics card, so only ratios can be compar
 from statistics import median
 
 from taxosphere.evaluation.records import Record
-from taxosphere.evaluation.studies.frame import Findings, Study, Variant, assignments, sentence
+from taxosphere.evaluation.studies.base import Findings, Study, Variant, assignments, sentence
 
 
 def derive(record: Record) -> dict[str, float]:

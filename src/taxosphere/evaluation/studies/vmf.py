@@ -1,6 +1,6 @@
 """Whether direction and concentration of a concept's distribution must be learned."""
 
-from taxosphere.evaluation.studies.frame import Study, Variant, assignments, table, winner
+from taxosphere.evaluation.studies.base import Study, Variant, assignments, table, winner
 
 STUDY = Study(
     name="vmf",

@@ -1,6 +1,6 @@
 """Where the geometric loss stops caring. The paper gives a figure without numbers."""
 
-from taxosphere.evaluation.studies.frame import Study, Variant, assignments, peak
+from taxosphere.evaluation.studies.base import Study, Variant, assignments, peak
 
 VALUES = (0.1, 0.2, 0.4, 0.55, 0.7, 1.0, 1.5, 2.0)
 

@@ -1,1 +1,0 @@
-"""The systems Polaris is compared with, and the references that need no training."""

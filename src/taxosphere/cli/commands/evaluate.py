@@ -1,0 +1,175 @@
+"""``taxosphere evaluate``: hide some concepts, fit on the rest, see whether they are put back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from taxosphere import atomic
+from taxosphere.cli import output
+from taxosphere.cli.options import COLUMNS, column_order
+from taxosphere.cli.progress import steps
+from taxosphere.cli.seeds import LAST_SEED, refuse_seeds
+from taxosphere.cli.settings import parse
+from taxosphere.errors import InputError, require
+from taxosphere.methods import registry as methods
+
+if TYPE_CHECKING:
+    from taxosphere.evaluation.protocol import Result, Spread
+
+HEADERS = {
+    "hit@1": "H@1",
+    "hit@5": "H@5",
+    "hit@10": "H@10",
+    "recall@1": "R@1",
+    "recall@5": "R@5",
+    "recall@10": "R@10",
+    "mr": "MR",
+    "mrr": "MRR",
+    "wup": "Wu&P",
+}
+
+
+class Split(StrEnum):
+    published = "published"
+    leaves = "leaves"
+
+
+class Asked(StrEnum):
+    """What `evaluate` hides: `Split`, and two ways to ask in pictures."""
+
+    published = "published"
+    leaves = "leaves"
+    pictures = "pictures"
+    unseen = "unseen"
+
+
+class Queries(StrEnum):
+    leaves = "leaves"
+    all = "all"
+
+
+def evaluate(
+    taxonomy: str = typer.Argument(metavar="TAX", help="A taxonomy: a file, a folder, or the name of a benchmark."),
+    split: Asked | None = typer.Option(
+        None,
+        help="'published' reads split.tsv beside the data, 'leaves' hides a random fifth of the leaves, 'pictures' "
+        "asks for the labels of a fifth of the pictures, 'unseen' hides leaves and asks with their pictures.",
+    ),
+    classes: int | None = typer.Option(None, min=2, help="With 'pictures': labels drawn per run; default: all."),
+    queries: Queries = typer.Option(Queries.leaves, help="Ask for hidden leaves only, or for inner concepts too."),
+    runs: int = typer.Option(5, min=1, help="Repetitions with other random states."),
+    method: str = typer.Option("polaris", help="What to measure; 'taxosphere methods' lists all."),
+    encoder: str = typer.Option("minilm", help="Sentence encoder: 'minilm', a Hugging Face name or a folder."),
+    image_encoder: str = typer.Option("auto", help="Encoder of pictures, as for 'fit'."),
+    seed: int = typer.Option(0, min=0, max=LAST_SEED, help="Random state of the first run."),
+    set_: list[str] = typer.Option([], "--set", metavar="KEY=VALUE", help="A setting of the method; repeatable."),
+    without_descriptions: bool = typer.Option(False, help="Let methods read names only."),
+    repair: bool = typer.Option(False, help="Break cycles instead of refusing them."),
+    data: str | None = typer.Option(None, help="Folder where benchmark names are looked up."),
+    columns: str = COLUMNS,
+    out: Path | None = typer.Option(None, help="Keep settings, seed hash, metrics and loss curves of each run here."),
+    json: bool = typer.Option(False, "--json", help="Print one JSON document."),
+) -> None:
+    """Measure a method on a taxonomy by hiding concepts and asking where they belong.
+
+    Everything is learned from what stays visible; the hidden concepts are asked once per run. Scorers that need no
+    training are always measured beside it.
+
+    Example: taxosphere evaluate my-ontology.obo --split leaves --runs 3
+    """
+    require("torch", "train")
+    from taxosphere.encoders.text import registry as text_encoders
+    from taxosphere.evaluation import datasets, image_protocol, image_tasks, protocol
+
+    refuse_seeds(seed, runs)
+    methods.get(method)  # an unknown name is better said before the work begins
+    if out:
+        atomic.refuse_place(out)
+    source = datasets.find(taxonomy, data)
+    if split is None and not source.has_split and image_protocol.holds_pictures(source.path):
+        split = Asked.pictures
+    if split in (Asked.pictures, Asked.unseen):
+        _refuse(
+            "questions in words",
+            {
+                "--set": set_,
+                "--queries": queries is not Queries.leaves,
+                "--without-descriptions": without_descriptions,
+                "--repair": repair,
+                "--columns": columns,
+            },
+        )
+        pictures = image_protocol.read(source.path, image_encoder)
+        for fault in pictures.gallery.faults:
+            output.warn(f"passed over {fault}")
+        with steps() as report:
+            result = image_tasks.evaluate(
+                pictures,
+                method,
+                task="unseen" if split is Asked.unseen else "pictures",
+                classes=classes,
+                runs=runs,
+                seed=seed,
+                encoder=None if encoder == "minilm" else text_encoders.load(encoder),
+                progress=report,
+            )
+        finish(result, out, json)
+        return
+    _refuse("questions in pictures", {"--classes": classes, "--image-encoder": image_encoder != "auto"})
+    tree, parts = source.read(column_order(columns))
+    tree, repairs = protocol.prepare(tree, repair=repair, descriptions=not without_descriptions)
+    published = split is Asked.published or (split is None and parts is not None)
+    plan = protocol.Plan("published" if published else "leaves", queries.value, runs, seed, parse(set_))
+    for line in repairs:
+        output.say(f"repaired {line}")
+    with steps() as report:
+        result = protocol.evaluate(
+            tree, method, plan, encoder=text_encoders.load(encoder), parts=parts, dataset=source.name, progress=report
+        )
+    finish(result, out, json, repairs)
+
+
+def finish(result: Result, out: Path | None, json: bool, repairs: tuple[str, ...] = ()) -> None:
+    from taxosphere.evaluation import records
+
+    output.document(result.document()) if json else show(result)
+    if out:
+        for run in result.runs:
+            records.folder(out, records.record(result.dataset, result.method, result.plan.split, run, repairs))
+
+
+def _refuse(purpose: str, options: Mapping[str, object]) -> None:
+    given = [name for name, value in options.items() if value]
+    if given:
+        raise InputError(f"for {purpose} alone: {', '.join(given)}; leave out, or choose another --split")
+
+
+def show(result: Result) -> None:
+    from taxosphere.evaluation import paper_numbers
+
+    document = result.document()
+    rows = {result.method: document["metrics"]} | document["references"]
+    if printed := paper_numbers.printed(result.dataset, result.method):
+        rows[f"{result.method} (paper)"] = {key: {"mean": mean, "std": std} for key, (mean, std) in printed.items()}
+    title = (
+        f"{result.dataset}, {document['split']} split; queries: {document['queries']:,}, "
+        f"candidates: {document['candidates']:,}, runs: {document['runs']}"
+    )
+    output.table(
+        ["method", *HEADERS.values()],
+        [[name, *(cell(metrics.get(key)) for key in HEADERS)] for name, metrics in rows.items()],
+        title,
+    )
+    seconds = document["seconds"]
+    print(f"fit {seconds['fit']:.1f} s, {1000 * seconds['per_query']:.1f} ms per query; percentages, except MR")
+
+
+def cell(spread: Spread | None) -> str:
+    if spread is None:
+        return ""
+    return f"{spread['mean']:.1f} ± {spread['std']:.1f}" if spread["std"] else f"{spread['mean']:.1f}"

@@ -1,0 +1,124 @@
+"""taxosphere fit: train a model on a taxonomy."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from taxosphere.cli import output
+from taxosphere.cli.commands.convert import show_notes
+from taxosphere.cli.options import COLUMNS, column_order
+from taxosphere.cli.progress import steps
+from taxosphere.cli.seeds import LAST_SEED
+from taxosphere.taxonomy import Taxonomy
+from taxosphere.taxonomy.checks import repair as break_cycles
+
+if TYPE_CHECKING:
+    from taxosphere.model.config import PolarisConfig
+
+_LONG = 180.0  # seconds of fine-tuning worth a word beforehand
+
+
+def fit(
+    taxonomy: Path = typer.Argument(..., metavar="TAX", help="A taxonomy in any supported format."),
+    model: Path = typer.Option(..., "-o", "--out", metavar="MODEL", help="Folder to write the model to."),
+    preset: str = typer.Option("auto", help="Settings to start from; 'auto' looks at the size of the taxonomy."),
+    config: Path | None = typer.Option(None, help="A TOML file of settings instead of a preset."),
+    set_: list[str] = typer.Option([], "--set", metavar="KEY=VALUE", help="Change one setting; repeatable."),
+    encoder: str | None = typer.Option(None, help="Sentence encoder: 'minilm', a Hugging Face name, a folder or .npy."),
+    image_encoder: str | None = typer.Option(
+        None, help="Encoder of pictures: 'efficientnet-lite0', a CLIP or SigLIP name or folder, .npy, 'none'."
+    ),
+    skip_broken: bool = typer.Option(False, "--skip-broken", help="Go on without pictures that cannot be used."),
+    fine_tune: bool = typer.Option(
+        False, "--fine-tune", help="Let the encoder learn along; kept if it answers better."
+    ),
+    seed: int | None = typer.Option(
+        None, min=0, max=LAST_SEED, help="Random state; the same one gives the same model."
+    ),
+    resume: bool = typer.Option(False, "--resume", help="Go on where a stopped fit left off."),
+    start: Path | None = typer.Option(None, "--from", metavar="MODEL", help="Begin from the weights of this model."),
+    repair: bool = typer.Option(False, "--repair", help="Break cycles by dropping their least supported edges."),
+    columns: str = COLUMNS,
+) -> None:
+    """Train a model on a taxonomy and write it to a folder.
+
+    Where concepts have pictures, it learns from them too.
+
+    Example: taxosphere fit ontology.obo -o ontology-model
+    """
+    from taxosphere import artifact, atomic
+    from taxosphere.model import presets
+    from taxosphere.model.config import PolarisConfig, literal
+    from taxosphere.polaris import Polaris, anchored
+
+    artifact.refuse_other_folders(model)
+    atomic.refuse_place(model.absolute().parent, model)
+    read = Taxonomy.read(taxonomy, columns=column_order(columns))
+    show_notes(read.reading)
+    if repair:
+        read, dropped = break_cycles(read)
+        for problem in dropped:
+            output.say(f"dropped {problem.where}: {problem.text}")
+    settings = PolarisConfig.read(config) if config is not None else presets.preset(preset, read)
+    flags: dict[str, str | int | None] = {
+        "encoder.name": encoder and literal(encoder),  # a folder may be called 2024
+        "images.encoder": image_encoder and literal(image_encoder),
+        "images.broken": "skip" if skip_broken else None,
+        "training.fine_tune": "true" if fine_tune else None,
+        "seed": seed,
+    }
+    changes = [*set_, *(f"{key}={value}" for key, value in flags.items() if value is not None)]
+    settings = settings.with_overrides(changes)
+
+    previous = Polaris.load(start) if start is not None else None
+    if previous is not None and previous.config is not None and config is None and preset == "auto":
+        settings = previous.config.with_overrides(changes)
+    settings = anchored(settings)
+    began = None if previous is None else previous.network_for(settings).digest()
+    if resume and artifact.holds(model, settings.model_dump(mode="json"), read, began):
+        output.say(f"{model} is finished already: same taxonomy, same settings")
+        return
+    if settings.training.fine_tune:
+        say_how_long(read, settings)
+    with steps() as report:
+        fitted = Polaris(settings).fit(
+            read, checkpoints=checkpoint_folder(model), resume=resume, start=previous, progress=report
+        )
+        fitted.save(model)
+    remove_checkpoints(model)
+    for fault in fitted.sight.faults if fitted.sight is not None else ():
+        output.warn(f"passed over {fault}")
+    for line in fitted.summary():
+        output.say(line)
+    output.say(f"wrote {model}; try: taxosphere suggest {model} 'a new concept'")
+
+
+def say_how_long(taxonomy: Taxonomy, settings: PolarisConfig) -> None:
+    """Warn of a fine-tuning that takes minutes."""
+    from taxosphere.encoders.text.registry import bare, trainable
+    from taxosphere.model.duration import fine_tuning_seconds
+    from taxosphere.model.embedding import spared
+    from taxosphere.polaris import load_encoder
+
+    spare = spared(taxonomy, settings.ranking, settings.seed)
+    seed, trainings = (taxonomy, 2 + settings.ranking.folds) if spare is None else (spare.seed, 1)
+    seconds = trainings * fine_tuning_seconds(bare(trainable(load_encoder(settings))), seed, settings)
+    if seconds > _LONG:
+        output.say(
+            f"fine-tuning will take about {seconds / 60:.0f} minutes on this machine; a fit that is stopped goes on "
+            "with --resume, and without --fine-tune it takes a small part of that"
+        )
+
+
+def checkpoint_folder(model: Path) -> Path:
+    """Where a fit keeps what it needs to resume; beside the model, so that a half-done model never looks like one."""
+    return model.absolute().parent / f".{model.name}.fit"
+
+
+def remove_checkpoints(model: Path) -> None:
+    import shutil
+
+    shutil.rmtree(checkpoint_folder(model), ignore_errors=True)

@@ -1,0 +1,77 @@
+"""taxosphere suggest: where would a new concept go?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from taxosphere.cli import output
+from taxosphere.cli.progress import steps
+from taxosphere.errors import InputError
+
+
+def suggest(
+    model: Path = typer.Argument(..., metavar="MODEL", help="A folder written by 'taxosphere fit'."),
+    name: str = typer.Argument("", metavar="[NAME]", help="The new concept."),
+    image: list[str] = typer.Option([], "--image", metavar="FILE", help="A picture of it, beside or without a name."),
+    description: str = typer.Option("", "--description", "-d", help="What it is, in a sentence."),
+    file: Path | None = typer.Option(None, "--file", metavar="NEW.tsv", help="A list of new concepts instead."),
+    skip_broken: bool = typer.Option(False, "--skip-broken", help="Go on without pictures that cannot be used."),
+    k: int = typer.Option(10, "-k", min=1, help="How many parents to suggest."),
+    json: bool = typer.Option(False, "--json", help="Print JSON: one document, or with --file a list of them."),
+) -> None:
+    """Rank parents for new concepts, with probability, path and reasons.
+
+    Example: taxosphere suggest ontology-model "protein folding" -d "how a chain takes its shape"
+    Example: taxosphere suggest bird-model --image front.jpg --image side.jpg
+    """
+    from taxosphere.cli.images import usable
+    from taxosphere.placing.concept_list import read_concepts, with_ids
+    from taxosphere.polaris import Polaris
+    from taxosphere.taxonomy import Concept
+
+    if bool(name.strip() or image) == (file is not None):
+        raise InputError("name one new concept or show it with --image, or give a list with --file")
+    if file is not None and description:
+        raise InputError("--description is for one new concept; a list has a column for it", file)
+    fitted = Polaris.load(model)
+    if image and fitted.sight is None:
+        raise InputError("this model was fitted on a taxonomy without pictures, so it cannot look at any", model)
+    if file is not None:
+        concepts = read_concepts(file, fitted.taxonomy, output.warn)
+    else:
+        asked = Concept("", name.strip(), description.strip(), images=tuple(image))
+        concepts = with_ids([(0, asked)], fitted.taxonomy)
+    concepts = usable(fitted, concepts, skip=skip_broken)
+    if not json:
+        for suggestions in fitted.suggest_many(concepts, k=k):  # shown as they come
+            show(suggestions)
+        return
+    documents = []
+    with steps() as report:
+        for suggestions in fitted.suggest_many(concepts, k=k):
+            documents.append(suggestions.as_dict())
+            if file is not None:
+                report(len(documents), len(concepts), "suggesting")
+    output.document(documents if file is not None else documents[0])
+
+
+def show(suggestions) -> None:  # type: ignore[no-untyped-def]
+    from taxosphere.images.model import title as called
+
+    name = called(suggestions.query)
+    for _, existing, how in suggestions.already:
+        output.say(f"note: '{name}' may be there already as '{existing}' ({how})")
+    rows = [
+        (
+            f"{s.probability:.0%}",
+            s.name,
+            " › ".join(s.path[:-1]),
+            ", ".join(s.siblings),
+            ", ".join(f"{feature} {weight:+.1f}" for feature, weight in list(s.reasons.items())[:3]),
+        )
+        for s in suggestions
+    ]
+    title = f"{name}  (none of these: {suggestions.none_probability:.0%})"
+    output.table(("probability", "parent", "under", "beside", "because of"), rows, title)

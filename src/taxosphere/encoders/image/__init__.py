@@ -1,0 +1,1 @@
+"""Images to vectors: EfficientNet, CLIP-like models, or vectors made elsewhere."""

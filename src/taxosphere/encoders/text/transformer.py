@@ -1,0 +1,229 @@
+"""A Hugging Face text model: tokens in, one unit vector per text out."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from taxosphere.encoders.text import recipe
+from taxosphere.encoders.weights import Weights, verify
+from taxosphere.errors import TaxosphereError
+
+if TYPE_CHECKING:
+    from torch import Tensor, nn
+
+    from taxosphere.encoders.text.bert import Reader
+
+FloatArray = NDArray[np.float32]
+Arrays = Mapping[str, NDArray[Any]]
+Progress = Callable[[int, int], None]
+T = TypeVar("T")
+
+_BATCH = 32
+# Batches hold texts of one padded length, a multiple of this. With such shapes the vector of a text has the same bits
+# in every company and on any number of threads, so a half-filled cache cannot change a result.
+_LENGTH_STEP = 8
+_LAYER = re.compile(r"(?:^|\.)(?:layers?|blocks?|h)\.(\d+)\.")  # how BERT, its relatives, T5 and GPT count them
+
+
+class TransformerEncoder:
+    """Loads its weights at the first text that needs them; ``tuned`` ones take the place of those on disk."""
+
+    def __init__(
+        self, weights: Weights, *, max_tokens: int = 64, prefix: str | None = None, tuned: Arrays | None = None
+    ) -> None:
+        self.weights = weights
+        self.tuned = tuned or {}
+        self.name = weights.name
+        self.recipe = recipe.read(weights.folder, weights.name)
+        self.dim = self.recipe.dim
+        self.max_tokens = min(max_tokens, self.recipe.max_tokens)
+        self.prefix = self.recipe.prompt if prefix is None else prefix
+        self._reader: Reader | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What a copy needs; weights laid out for this processor are laid out again."""
+        return {**vars(self), "_reader": None}
+
+    @property
+    def identity(self) -> str:
+        """Everything that decides the vector of a text."""
+        parts = [self.weights.identity, self.recipe.pooling, self.max_tokens, self.prefix]
+        return json.dumps([*parts, _digest(self.tuned)] if self.tuned else parts)
+
+    def with_weights(self, tuned: Arrays) -> TransformerEncoder:
+        """The encoder as it is on disk but for these weights, given by the names they have in its model."""
+        return TransformerEncoder(self.weights, max_tokens=self.max_tokens, prefix=self.prefix, tuned=tuned)
+
+    def upper(self, layers: int) -> dict[str, nn.Parameter]:
+        """Parameters of the last ``layers`` layers and of what follows them, by name; all there are for 0."""
+        found: dict[str, nn.Parameter] = dict(self.model.named_parameters())
+        numbers = {name: int(match[1]) for name in found if (match := _LAYER.search(name))}
+        if layers == 0 or not numbers:
+            return found
+        first = max(numbers.values()) + 1 - layers
+        begun = min(place for place, name in enumerate(found) if numbers.get(name, -1) >= first)
+        return {name: value for place, (name, value) in enumerate(found.items()) if place >= begun}
+
+    @cached_property
+    def tokenizer(self) -> Any:
+        from transformers import AutoTokenizer
+
+        return _quietly(lambda: AutoTokenizer.from_pretrained(self.weights.folder, local_files_only=True))
+
+    @cached_property
+    def model(self) -> Any:
+        from transformers import AutoModel
+
+        verify(self.weights)
+        try:
+            model = _quietly(lambda: AutoModel.from_pretrained(self.weights.folder, local_files_only=True)).eval()
+        except (OSError, ValueError) as error:
+            first = str(error).strip().splitlines()[0]
+            raise TaxosphereError(f"{self.weights.folder}: the encoder cannot be loaded: {first}") from error
+        if self.tuned:
+            _replace(model, self.tuned, self.weights.folder)
+        return model
+
+    def encode(self, texts: Sequence[str], *, progress: Progress | None = None) -> FloatArray:
+        """Each distinct text once, shortest first."""
+        import torch
+
+        distinct = list(dict.fromkeys(texts))
+        vectors = np.zeros((len(distinct), self.dim), np.float32)
+        tokens = self.tokenize(distinct)
+        done = 0
+        with torch.no_grad():  # inference mode would mark weights loaded in it as unfit for fine-tuning
+            groups = batches_by_length(tokens)
+            batches = [[tokens[row] for row in rows] for rows in groups]
+            for rows, found in zip(groups, self._embed_each(batches), strict=True):
+                vectors[rows] = found.numpy()
+                done += len(rows)
+                if progress is not None:
+                    progress(done, len(distinct))
+        where = {text: row for row, text in enumerate(distinct)}
+        return vectors[[where[text] for text in texts]] if texts else vectors
+
+    def tokenize(self, texts: Sequence[str]) -> list[list[int]]:
+        if not texts:
+            return []
+        ready = [self.prefix + text for text in texts]
+        if self.recipe.lower_case:
+            ready = [text.lower() for text in ready]
+        found: list[list[int]] = self.tokenizer(ready, truncation=True, max_length=self.max_tokens)["input_ids"]
+        return found
+
+    def embed(self, tokens: Sequence[Sequence[int]]) -> Tensor:
+        """Unit vectors (b, dim) of one batch; differentiable, for fine-tuning."""
+        ids, mask = self._pad(tokens)
+        return self._unit(self.model(input_ids=ids, attention_mask=mask).last_hidden_state, mask)
+
+    def _embed_each(self, batches: Sequence[Sequence[Sequence[int]]]) -> Iterator[Tensor]:
+        """The same of several batches; where we know the model, small ones go through its weights together."""
+        from taxosphere.encoders.text import bert
+
+        if not bert.plain(self.model):
+            yield from map(self.embed, batches)
+            return
+        if self._reader is None or self._reader.outdated:
+            self._reader = bert.Reader(self.model)
+        for together in _joined(batches):
+            padded = [self._pad(tokens) for tokens in together]
+            for hidden, (_, mask) in zip(self._reader.hidden(padded), padded, strict=True):
+                yield self._unit(hidden, mask)
+
+    def _pad(self, tokens: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
+        """Token numbers and mask, both (b, width)."""
+        import torch
+
+        width = min(_padded(max(len(row) for row in tokens)), self.recipe.max_tokens)
+        pad = self.tokenizer.pad_token_id or 0
+        ids = torch.tensor([[*row, *([pad] * (width - len(row)))] for row in tokens])
+        return ids, (torch.arange(width) < torch.tensor([[len(row)] for row in tokens])).long()
+
+    def _unit(self, hidden: Tensor, mask: Tensor) -> Tensor:
+        from torch.nn import functional as F
+
+        return F.normalize(_pool(hidden.float(), mask, self.recipe.pooling), dim=-1)
+
+
+def _replace(model: Any, tuned: Arrays, folder: Path) -> None:
+    import torch
+
+    own = dict(model.named_parameters())
+    if any(name not in own or own[name].shape != value.shape for name, value in tuned.items()):
+        raise TaxosphereError(f"{folder}: another encoder than the one that was fine-tuned")
+    with torch.no_grad():
+        for name, value in tuned.items():
+            own[name].copy_(torch.tensor(value))
+
+
+def _digest(arrays: Arrays) -> str:
+    digest = hashlib.blake2b(digest_size=16)
+    for name in sorted(arrays):
+        digest.update(name.encode() + b"\0")
+        digest.update(np.ascontiguousarray(arrays[name]).data)
+    return digest.hexdigest()
+
+
+def batches_by_length(tokens: Sequence[Sequence[int]], size: int = _BATCH) -> list[NDArray[np.intp]]:
+    """Row numbers of batches, each of one padded length, shortest first."""
+    lengths = np.array([_padded(len(row)) for row in tokens], dtype=np.int64)
+    order = np.argsort(lengths, kind="stable")
+    groups = np.split(order, np.flatnonzero(np.diff(lengths[order])) + 1) if len(order) else []
+    return [group[start : start + size] for group in groups for start in range(0, len(group), size)]
+
+
+def _joined(batches: Iterable[Sequence[T]]) -> Iterator[list[Sequence[T]]]:
+    """Batches one after another that hold no more texts together than one may."""
+    group: list[Sequence[T]] = []
+    for batch in batches:
+        if group and sum(map(len, group)) + len(batch) > _BATCH:
+            yield group
+            group = []
+        group.append(batch)
+    if group:
+        yield group
+
+
+def _padded(length: int) -> int:
+    return max(1, -(-length // _LENGTH_STEP)) * _LENGTH_STEP
+
+
+def _pool(hidden: Tensor, mask: Tensor, mode: str) -> Tensor:
+    """(b, width, dim) token vectors to (b, dim)."""
+    import torch
+
+    weight = mask.unsqueeze(-1).to(hidden.dtype)
+    if mode == "cls":
+        return hidden[:, 0]
+    if mode == "last":
+        return hidden[torch.arange(len(hidden)), mask.sum(1) - 1]
+    if mode == "max":
+        return hidden.masked_fill(weight == 0, -torch.inf).amax(1)
+    total, count = (hidden * weight).sum(1), weight.sum(1).clamp(min=1)
+    return total / (count.sqrt() if mode == "mean_sqrt" else count)
+
+
+def _quietly(action: Callable[[], T]) -> T:
+    """Run without the progress bars of transformers, which would end up in logs and pipes."""
+    from transformers.utils import logging
+
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # else it warns after a fork
+    bars: Any = logging
+    was_on = bars.is_progress_bar_enabled()
+    bars.disable_progress_bar()
+    try:
+        return action()
+    finally:
+        if was_on:
+            bars.enable_progress_bar()

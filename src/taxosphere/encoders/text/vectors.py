@@ -1,0 +1,36 @@
+"""Two looks at a concept's text: all of it, and the name alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+
+import numpy as np
+from numpy.typing import NDArray
+
+from taxosphere.encoders.text.registry import TextEncoder, Trainable
+from taxosphere.encoders.text.transformer import Progress
+from taxosphere.taxonomy import Concept
+
+Floats = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Views:
+    """Unit vectors, one row per concept."""
+
+    full: Floats
+    name: Floats
+
+    def take(self, rows: NDArray[np.integer]) -> Views:
+        return Views(self.full[rows], self.name[rows])
+
+    def to_arrays(self) -> dict[str, Floats]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+def encode_views(encoder: TextEncoder, concepts: Sequence[Concept], progress: Progress | None = None) -> Views:
+    """All texts go to the encoder in one call, so that each distinct one is encoded once."""
+    texts = [*(concept.text for concept in concepts), *(concept.name for concept in concepts)]
+    told = {"progress": progress} if isinstance(encoder, Trainable) else {}  # a look-up has nothing to tell
+    return Views(*np.split(encoder.encode(texts, **told), 2))

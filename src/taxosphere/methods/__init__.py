@@ -1,0 +1,1 @@
+"""Every scorer that `evaluate` and `bench` accept: Polaris, its variants, and the compared systems."""

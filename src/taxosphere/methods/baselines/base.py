@@ -1,0 +1,127 @@
+"""From a network to a method: encode, choose the number of steps on held-out leaves, train, score, save, load."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from pydantic import ValidationError
+from torch import Tensor
+
+from taxosphere import artifact
+from taxosphere.encoders.text.registry import TextEncoder
+from taxosphere.errors import InputError, TaxosphereError
+from taxosphere.methods.baselines.network import Network
+from taxosphere.methods.baselines.seed import Seed
+from taxosphere.methods.baselines.settings import Settings
+from taxosphere.methods.baselines.training import budget, carve, mean_reciprocal_rank, train
+from taxosphere.model.threads import one_thread
+from taxosphere.taxonomy import Concept, Taxonomy
+
+
+class Baseline:
+    """A compared system as `evaluate` runs it. Subclasses name their settings and their network."""
+
+    name: ClassVar[str]
+    settings_type: ClassVar[type[Settings]]
+    network_type: ClassVar[type[Network]]
+
+    def __init__(self, settings: Settings | Mapping[str, Any] | None = None) -> None:
+        self.settings = self._parse(settings or {})
+        self.encoder: TextEncoder | None = None
+        self.network: Network | None = None
+        self.steps = 0
+        self._candidates: Tensor | None = None
+
+    @classmethod
+    def _parse(cls, settings: Settings | Mapping[str, Any]) -> Settings:
+        if isinstance(settings, cls.settings_type):
+            return settings
+        try:
+            return cls.settings_type.model_validate(dict(settings))
+        except ValidationError as error:
+            first = error.errors()[0]
+            key = ".".join(map(str, first["loc"]))
+            known = ", ".join(cls.settings_type.model_fields)
+            raise InputError(f"{cls.name}: setting '{key}': {first['msg']}; settings are: {known}") from None
+
+    def _build(self, seed: Seed) -> Network:
+        return self.network_type(self.settings, seed)
+
+    def fit(self, seed: Taxonomy, *, encoder: TextEncoder, random_state: int) -> Self:
+        """Find the number of steps on held-out leaves of the seed, then train on all of it for that long."""
+        vectors = torch.from_numpy(encoder.encode([concept.text for concept in seed.concepts()]))
+        with torch.random.fork_rng(devices=[]):
+            self.steps = self._best_steps(seed, vectors, random_state)
+            torch.manual_seed(random_state)
+            network = self._build(Seed(seed, vectors))
+            with one_thread():
+                train(network, self.settings, np.random.default_rng(random_state), self.steps)
+        self._keep(network, encoder)
+        return self
+
+    def _best_steps(self, taxonomy: Taxonomy, vectors: Tensor, random_state: int) -> int:
+        split = carve(taxonomy, self.settings, random_state)
+        if split is None:
+            return self.settings.steps
+        torch.manual_seed(random_state)
+        network = self._build(Seed(split.seed, vectors[[taxonomy.position(id) for id in split.seed.ids]]))
+        asked = vectors[[taxonomy.position(query.id) for query in split.queries]]
+
+        def evaluate() -> float:
+            return mean_reciprocal_rank(network.rank(split.queries, asked, network.candidates()), split.gold)
+
+        most = budget(split.seed, self.settings)
+        with one_thread():
+            return train(network, self.settings, np.random.default_rng(random_state), most, evaluate)
+
+    def _keep(self, network: Network, encoder: TextEncoder) -> None:
+        network.eval()
+        self.network, self.encoder = network, encoder
+        with torch.no_grad():
+            self._candidates = network.candidates()
+
+    def _ready(self, queries: Sequence[Concept]) -> tuple[Network, Tensor]:
+        if self.network is None or self.encoder is None:
+            raise TaxosphereError(f"{self.name} must be fitted before it can score")
+        return self.network, torch.from_numpy(self.encoder.encode([query.text for query in queries]))
+
+    def score(self, queries: Sequence[Concept]) -> NDArray[np.float32]:
+        network, vectors = self._ready(queries)
+        assert self._candidates is not None
+        with torch.no_grad():
+            return network.rank(queries, vectors, self._candidates)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write a folder: settings as JSON, weights as safetensors, the seed in native form."""
+        if self.network is None or self.encoder is None:
+            raise TaxosphereError(f"{self.name} must be fitted before it can be saved")
+        manifest = {
+            "encoder": self.encoder.name,
+            "steps": self.steps,
+            "settings": self.settings.model_dump(mode="json"),
+        }
+        weights = {key: value.numpy() for key, value in self.network.state_dict().items()}
+        seed = self.network.seed
+        tensors = {"weights": weights, "seed": {"vectors": seed.vectors.numpy()}}
+        artifact.save(path, self.name, manifest, tensors, seed.taxonomy)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str], *, encoder: TextEncoder) -> Self:
+        stored = artifact.load(path, cls.name)
+        manifest = stored.manifest
+        if manifest.get("encoder") != encoder.name:
+            raise InputError(f"was fitted with the encoder '{manifest.get('encoder')}', not '{encoder.name}'", path)
+        with artifact.same_layout(path):
+            seed = Seed(stored.taxonomy, torch.from_numpy(stored.tensors["seed"]["vectors"]))
+            method = cls(manifest["settings"])
+            method.steps = manifest["steps"]
+            with torch.random.fork_rng(devices=[]):
+                network = method._build(seed)
+            network.load_state_dict({key: torch.from_numpy(value) for key, value in stored.tensors["weights"].items()})
+        method._keep(network, encoder)
+        return method

@@ -1,0 +1,140 @@
+"""HyperExpan (Ma et al., 2021): a hyperbolic graph network over a candidate's neighbourhood, matched by an MLP.
+
+Text vectors are mapped into the Poincaré ball; each layer works in the tangent space at the origin and returns to a
+ball of its own learned curvature (HGCN with local_agg = 0 and no attention, as in the released configurations).
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import torch
+from pydantic import Field
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from taxosphere.methods.baselines import losses
+from taxosphere.methods.baselines.base import Baseline
+from taxosphere.methods.baselines.heads import start_at_similarity
+from taxosphere.methods.baselines.network import Batch, Network
+from taxosphere.methods.baselines.seed import EgoNets, Seed, Views, segment_mean
+from taxosphere.methods.baselines.settings import Settings
+
+_EDGE = 4e-3  # distance kept from the rim of the ball in float32
+_TINY = 1e-15
+
+
+class HyperExpanSettings(Settings):
+    steps: int = Field(180, ge=1)
+    epochs: int = Field(12, ge=0)
+    hidden: int = Field(100, ge=1)
+    layers: int = Field(2, ge=1)
+    matcher: int = Field(100, ge=1, description="width of the matching network")
+    slices: int = Field(5, ge=1)
+    curvature: float = Field(1.0, gt=0)
+    dropout: float = Field(0.1, ge=0, lt=1)
+    sharpness: float = Field(5.0, ge=0, description="of the likeness the matcher starts with; 0: random start")
+
+
+def norm(x: Tensor) -> Tensor:
+    length: Tensor = torch.linalg.vector_norm(x, dim=-1, keepdim=True)
+    return length.clamp(min=_TINY)
+
+
+def project(x: Tensor, c: Tensor) -> Tensor:
+    """Back into the ball of curvature −c."""
+    return x * ((1 - _EDGE) / (torch.sqrt(c) * norm(x))).clamp(max=1)
+
+
+def exp0(v: Tensor, c: Tensor) -> Tensor:
+    root = torch.sqrt(c)
+    return project(torch.tanh(root * norm(v)) * v / (root * norm(v)), c)
+
+
+def log0(y: Tensor, c: Tensor) -> Tensor:
+    root = torch.sqrt(c)
+    return torch.atanh((root * norm(y)).clamp(max=1 - 1e-5)) * y / (root * norm(y))
+
+
+def mobius_add(x: Tensor, y: Tensor, c: Tensor) -> Tensor:
+    xy, xx, yy = (x * y).sum(-1, keepdim=True), (x * x).sum(-1, keepdim=True), (y * y).sum(-1, keepdim=True)
+    above = (1 + 2 * c * xy + c * yy) * x + (1 - c * xx) * y
+    return above / (1 + 2 * c * xy + c * c * xx * yy).clamp(min=_TINY)
+
+
+class HyperbolicLayer(nn.Module):
+    """exp_0(act(mean over neighbours of log_0(W ⊗ x ⊕ b)))"""
+
+    def __init__(self, dim: int, out: int, dropout: float) -> None:
+        super().__init__()
+        self.linear = nn.Linear(dim, out, bias=False)
+        self.bias = nn.Parameter(torch.randn(out) * 0.01)  # a tangent vector, added in the ball
+        self.dropout = dropout
+
+    def transform(self, x: Tensor, c: Tensor) -> Tensor:
+        """log_0(W ⊗ x ⊕ b): points of the ball to tangent vectors at the origin."""
+        tangent = F.dropout(log0(x, c), self.dropout, self.training)
+        moved = mobius_add(exp0(self.linear(tangent), c), exp0(self.bias, c), c)
+        return log0(project(moved, c), c)
+
+    @staticmethod
+    def gather(tangent: Tensor, nets: EgoNets, c: Tensor) -> Tensor:
+        """exp_0(act(mean over neighbours)) into a ball of curvature c."""
+        return exp0(F.relu(segment_mean(tangent[nets.source], nets.target, len(tangent))), c)
+
+
+class HyperExpanNetwork(Network):
+    def __init__(self, settings: HyperExpanSettings, seed: Seed) -> None:
+        super().__init__(settings, seed)
+        s = self.settings = settings
+        dims = [seed.dim] + [s.hidden] * s.layers
+        self.graph = nn.ModuleList(HyperbolicLayer(a, b, s.dropout) for a, b in pairwise(dims))
+        # softplus keeps curvatures positive
+        self.raw_curvature = nn.Parameter(torch.full((s.layers + 1,), s.curvature).expm1().log())
+        self.of_candidate = nn.Linear(seed.dim + s.hidden, s.matcher, bias=False)
+        self.of_query = nn.Linear(seed.dim, s.matcher)
+        self.mix = nn.Linear(s.matcher, s.slices)
+        self.out = nn.Linear(s.slices, 1, bias=False)
+        if s.sharpness:
+            with torch.no_grad():
+                likeness = start_at_similarity(self.of_query, self.of_candidate, 1.0)
+                self.mix.weight.copy_(
+                    likeness + 0.1 * likeness.norm() * torch.randn_like(self.mix.weight) / s.matcher**0.5
+                )
+                self.mix.bias.fill_(0.0)
+                self.out.weight.fill_(s.sharpness / s.slices)
+
+    @property
+    def width(self) -> int:
+        return 2 * self.settings.matcher
+
+    def query(self, vectors: Tensor) -> Tensor:
+        out: Tensor = self.of_query(self.seed.dim**0.5 * vectors)
+        return out
+
+    def candidate(self, views: Views) -> Tensor:
+        nets, curvature = self.seed.ego_nets(views), F.softplus(self.raw_curvature)
+        known, place = torch.unique(nets.member, return_inverse=True)
+        x = exp0(self.seed.vectors[known], curvature[0])
+        for i, layer in enumerate(self.graph):
+            assert isinstance(layer, HyperbolicLayer)
+            tangent = layer.transform(x, curvature[i])
+            # Before the first exchange a concept looks the same in every neighbourhood.
+            x = layer.gather(tangent[place] if i == 0 else tangent, nets, curvature[i + 1])
+        readout = segment_mean(log0(x, curvature[-1]), nets.owner, len(views.position))
+        own = self.seed.dim**0.5 * self.seed.vectors[views.position]
+        out: Tensor = self.of_candidate(torch.cat([own, readout], dim=-1))
+        return out
+
+    def match(self, query: Tensor, candidate: Tensor) -> Tensor:
+        scores: Tensor = self.out(torch.tanh(self.mix(F.relu(query + candidate)))).squeeze(-1)
+        return scores
+
+    def loss(self, batch: Batch) -> Tensor:
+        return losses.contrast(self.scores(batch))
+
+
+class HyperExpan(Baseline):
+    name = "hyperexpan"
+    settings_type = HyperExpanSettings
+    network_type = HyperExpanNetwork

@@ -1,0 +1,62 @@
+"""The bench as one self-contained page: tables, a chart per data set, what it was run with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from taxosphere.evaluation import paper_numbers, protocol
+from taxosphere.report import html, tables
+from taxosphere.report.figures import Bar, bars
+from taxosphere.report.html import Markup, tag
+from taxosphere.report.tables import Cell, Record, Table
+
+_PLACES = ("", "font-weight:700;color:var(--good)", "font-weight:600;color:var(--accent)", "color:var(--warm)")
+
+
+_INTRODUCTION = """Every number was measured with the honest protocol: structure, negatives, thresholds and stopping see
+the seed only, and the hidden concepts are asked once per run. Percentages, except MR. ① ② ③ mark the best three."""
+
+
+def table(content: Table) -> Markup:
+    """A table with the best three of a column in colours."""
+    rows = [[_cell(cell) for cell in row] for row in content.rows]
+    caption = f"{content.title} – {content.note}" if content.note else content.title
+    return html.table(content.header, rows, numbers=range(1, len(content.header)), caption=caption)
+
+
+def _cell(cell: Cell) -> object:
+    return tag("span", str(cell), style=_PLACES[cell.place]) if cell.place else cell.text
+
+
+def _chart(dataset: str, records: Sequence[Record]) -> Markup:
+    rows = []
+    for name, lines in tables.by_method(records).items():
+        spread = protocol.spread([line["metrics"] for line in lines])["mrr"]
+        printed = paper_numbers.printed(dataset, name).get("mrr")
+        rows.append(Bar(name, spread["mean"], spread["std"], printed[0] if printed else None))
+    rows.sort(key=lambda row: -row.value)
+    caption = "Mean reciprocal rank, whiskers of one deviation over runs; rings: what the paper prints."
+    return html.figure(bars(rows, f"{dataset}: MRR"), caption)
+
+
+def bench_page(records: Sequence[Record], about: Mapping[str, Any], compare: str = "polaris") -> str:
+    """``about`` says how the numbers came to be: commands, encoder, machine, date."""
+    body: list[object] = [tag("h1", "Bench"), tag("p", _INTRODUCTION)]
+    section = ""
+    for content in tables.bench_tables(records):
+        if content.section != section:
+            section = content.section
+            body.append(tag("h2", section))
+        body.append(table(content))
+        body.append(_chart(content.title, [r for r in records if r["dataset"] == content.title]))
+    compared = tables.significance_tables(records, compare)
+    if compared:
+        body.append(tag("h2", "Significance"))
+        body.append(
+            tag("p", "Paired bootstrap over queries, and the z-test the paper uses with the p that follows from z.")
+        )
+        body += [table(content) for content in compared]
+    body += [tag("h2", "Time"), table(tables.time_table(records))]
+    body += [tag("h2", "How it was run"), html.provenance(about)]
+    return html.page("Taxosphere bench", *body)

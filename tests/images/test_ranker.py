@@ -1,0 +1,126 @@
+"""Ranking by pictures where texts share the sphere: what nobody has pictured can be found by what it is called."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from support.made_up_images import SharedSpace
+from taxosphere import Taxonomy
+from taxosphere.images import ranker
+from taxosphere.images.ranker import Pictured, PictureRanker, query, shortlist, signs
+from taxosphere.model.config import RankingConfig
+from taxosphere.ranking.crossfit import Examples
+from taxosphere.ranking.features import shortlist as shortlists
+
+KINDS = 40
+SHOWN = 30
+
+
+def tree() -> Taxonomy:
+    """Forty kinds below one root; the first thirty have a pictured leaf, the others one that has a text alone."""
+    pairs = [("top", f"kind {i}") for i in range(KINDS)] + [(f"kind {i}", f"leaf {i}") for i in range(KINDS)]
+    return Taxonomy.from_edges(pairs)
+
+
+def pictured(*, blind: bool = False, shared: bool = True, shots: int = 4) -> tuple[Pictured, SharedSpace]:
+    """Leaves are the labels of the space; a kind is called as its leaf is."""
+    space, taxonomy = SharedSpace.make(shots=shots, seed=0, scatter=0.5, blind=blind), tree()
+    kind, leaf = (np.array([taxonomy.position(f"{what} {i}") for i in range(KINDS)]) for what in ("kind", "leaf"))
+    texts = np.zeros((len(taxonomy), space.texts.shape[1]), np.float32)
+    texts[kind], texts[leaf] = space.captions, space.texts
+    texts[taxonomy.position("top")] = space.texts.mean(0)
+    rows = space.label < SHOWN
+    made = Pictured.of(taxonomy, space.vectors[rows], leaf[space.label[rows]], texts, shared=shared)
+    return made, space
+
+
+def placed(known: Pictured, space: SharedSpace, *, bare: bool) -> float:
+    """Share of new pictures whose best guess is their kind."""
+    rows = np.flatnonzero((space.gold >= SHOWN) == bare)
+    asked = query(known.directions, space.asked, [np.array([row]) for row in rows])
+    best = shortlist(known, asked).positions[:, 0]
+    wanted = [known.taxonomy.position(f"kind {i}") for i in space.gold[rows]]
+    return float((best == wanted).mean())
+
+
+def test_a_kind_whose_leaves_nobody_pictured_is_found_by_its_text() -> None:
+    known, space = pictured()
+    alone, _ = pictured(shared=False)
+    assert known.heard
+    assert not alone.heard
+    assert placed(alone, space, bare=True) == 0
+    assert placed(known, space, bare=True) > 0.4
+    assert placed(known, space, bare=False) > placed(alone, space, bare=False) - 0.05
+
+
+def test_texts_that_say_nothing_do_not_change_the_guess() -> None:
+    known, space = pictured(blind=True)
+    alone, _ = pictured(blind=True, shared=False)
+    assert not known.heard
+    assert placed(known, space, bare=False) == placed(alone, space, bare=False)
+
+
+def test_a_text_is_compared_as_the_same_head_turns_it() -> None:
+    known, space = pictured()
+    asked = query(known.directions, space.asked, [np.array([0]), np.array([5, 6])])
+    assert known.head is not None
+    found = signs(known, asked)
+    np.testing.assert_allclose(found["encoder"], asked @ known.head(known.texts).T, atol=1e-6)
+    leaf, kind = known.taxonomy.position("leaf 3"), known.taxonomy.position("kind 3")
+    np.testing.assert_array_equal(found["most similar child, text"][:, kind], found["encoder"][:, leaf])
+    np.testing.assert_allclose(found["votes, text"].sum(1), 1, atol=0.2)  # roots have no parent to vote for
+    assert "encoder" not in signs(pictured(shared=False)[0], asked)
+
+
+def examples(*, shared: bool = False, limit: int = 2400) -> Examples:
+    """Of forty leaves with three pictures each: four questions about every one that is asked."""
+    space, taxonomy = SharedSpace.make(shots=3, seed=0), tree()
+    leaf = np.array([taxonomy.position(f"leaf {i}") for i in range(KINDS)])
+    texts = np.random.default_rng(0).normal(size=(len(taxonomy), 64)).astype(np.float32)
+    settings = RankingConfig(folds=2, examples=limit)
+    made = ranker.examples(taxonomy, space.vectors, leaf[space.label], texts, settings, shared=shared, random_state=4)
+    assert made is not None
+    return made
+
+
+def test_no_more_leaves_are_hidden_than_the_settings_ask_for() -> None:
+    assert len(examples()) == 4 * KINDS
+    few = examples(limit=10)
+    assert len(few) == 40
+    assert few.table.shape[1] == len(tree()) - 5  # leaves that are not asked stay
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_questions_in_blocks_give_the_same_examples(shared: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole, sizes = examples(shared=shared), []
+
+    def counted(known: Pictured, asked: np.ndarray) -> dict[str, np.ndarray]:
+        sizes.append(len(asked))
+        return signs(known, asked)
+
+    monkeypatch.setattr(shortlists, "_CELLS", 7 * len(tree()))
+    monkeypatch.setattr(ranker, "signs", counted)
+    parts = examples(shared=shared)
+    assert max(sizes) < 10
+    assert parts.names == whole.names
+    np.testing.assert_allclose(parts.table, whole.table, atol=1e-5)
+    np.testing.assert_array_equal(parts.labels, whole.labels)
+    np.testing.assert_array_equal(parts.golds, whole.golds)
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_the_same_random_state_gives_the_same_ranker(shared: bool) -> None:
+    space, taxonomy = SharedSpace.make(shots=3, seed=0), tree()
+    leaf = np.array([taxonomy.position(f"leaf {i}") for i in range(KINDS)])
+    texts = np.random.default_rng(0).normal(size=(len(taxonomy), 64)).astype(np.float32)
+    settings = RankingConfig(folds=2, nets=1, epochs=3)
+    made = [
+        PictureRanker.fit(taxonomy, space.vectors, leaf[space.label], texts, settings, shared=shared, random_state=4)
+        for _ in range(2)
+    ]
+    first, second = (ranker.learned.to_arrays()[0] for ranker in made)
+    assert first.keys() == second.keys()
+    for name, value in first.items():
+        np.testing.assert_array_equal(value, second[name])
+    assert ("encoder" in made[0].learned.columns) == shared

@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from support.meadow import meadow
+from taxosphere import Taxonomy
+from taxosphere.encoders.text.transformer import TransformerEncoder
+from taxosphere.encoders.weights import locate
+from taxosphere.model.checkpoint import Checkpoints
+from taxosphere.model.config import PolarisConfig
+from taxosphere.model.early_stopping import carve, fit_head, fit_tuned
+from taxosphere.model.training import highest, train_head
+
+CONFIG = PolarisConfig().with_overrides(
+    ["network.dim=12", "network.hidden=16", "training.epochs=10", "training.batch=16", "training.patience=2"]
+)
+Grove = tuple[Taxonomy, Tensor]
+
+
+def weights(network: torch.nn.Module) -> Tensor:
+    return torch.cat([value.flatten() for value in network.state_dict().values()])
+
+
+def test_the_final_head_is_trained_on_everything_for_the_number_of_epochs_found(grove: Grove) -> None:
+    head = fit_head(grove[1], grove[0], CONFIG, random_state=1)
+    assert max(head.history, key=lambda entry: entry.mrr).number == head.epochs
+    again = train_head(grove[1], grove[0], CONFIG, random_state=1, epochs=head.epochs)
+    assert torch.equal(weights(head.network), weights(again.network))
+
+
+def test_validation_queries_are_leaves_that_leave_the_seed(grove: Grove) -> None:
+    split = carve(grove[0], 0.25, 0)
+    assert split is not None
+    assert len(split.queries) == 24
+    assert not {query.id for query in split.queries} & set(split.seed.ids)
+    assert all(not grove[0].children(query.id) for query in split.queries)
+
+
+def test_too_small_a_seed_is_trained_without_validation(animals: Taxonomy) -> None:
+    assert carve(animals, 0.2, 0) is None
+    head = fit_head(torch.randn(len(animals), 8), animals, CONFIG, random_state=0)
+    assert len(head.history) == head.epochs == 10
+    assert head.history[-1].mrr is None
+    assert head.trial is None
+
+
+def test_both_trainings_resume(grove: Grove, tmp_path: Path) -> None:
+    first = fit_head(grove[1], grove[0], CONFIG, random_state=0, checkpoints=Checkpoints(tmp_path))
+    assert {file.name for file in tmp_path.iterdir()} == {"validated.safetensors", "final.safetensors"}
+    seen: list[object] = []
+    again = fit_head(
+        grove[1],
+        grove[0],
+        CONFIG,
+        random_state=0,
+        checkpoints=Checkpoints(tmp_path, resume=True),
+        progress=lambda *a: seen.append(a),
+    )
+    assert seen == []
+    assert torch.equal(weights(first.network), weights(again.network))
+    assert first.epochs == again.epochs
+
+
+def test_tuning_is_kept_only_where_it_answers_better(tiny_folder: Path, tmp_path: Path) -> None:
+    seed, encoder = meadow(), TransformerEncoder(locate(str(tiny_folder)))
+    texts = [concept.text for concept in seed.concepts()]
+    config = CONFIG.with_overrides(["training.encoder_epochs=4", "training.epochs=3", "training.noise=0"])
+    frozen = fit_head(torch.from_numpy(encoder.encode(texts)), seed, config, random_state=0)
+    still = config.with_overrides(["training.encoder_learning_rate=1e-12", "training.tuned_learning_rate=1e-12"])
+    assert fit_tuned(frozen, encoder, seed, still, random_state=0) is frozen
+
+    faster = config.with_overrides(["training.encoder_learning_rate=0.01", "training.tuned_learning_rate=0.01"])
+    head = fit_tuned(frozen, encoder, seed, faster, random_state=0, checkpoints=Checkpoints(tmp_path))
+    assert highest(head.history) > highest(frozen.history)
+    assert head.history[head.encoder_epochs - 1].mrr == highest(head.history)
+    assert head.epochs == frozen.epochs
+    assert (tmp_path / "tuned-final.safetensors").exists()
+    assert head.encoder is not None
+    assert not np.allclose(head.encoder.encode(texts), encoder.encode(texts))
+    # The trial's encoder has not seen the hidden leaves, the final one has.
+    assert not np.allclose(head.vectors, head.encoder.encode(texts))

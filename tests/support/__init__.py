@@ -1,0 +1,1 @@
+"""What several tests share: small encoders, made-up taxonomies, malformed files."""
