@@ -59,7 +59,7 @@ def test_every_format_has_a_case() -> None:
     spellings = {suffix for form in registry.FORMATS.values() for suffix in form.suffixes}
     tried = {Path(name).suffix for name in NAMES} | {".taxo", ".noun"}
     assert spellings - tried <= {
-        *(".terms", ".turtle", ".skos", ".xml", ".ndjson", ".verb", ".adj", ".adv")  # other names of those tried
+        *("/", ".terms", ".turtle", ".skos", ".xml", ".ndjson", ".verb", ".adj", ".adv")  # other names of those tried
     }
 
 

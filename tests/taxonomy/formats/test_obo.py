@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -129,7 +130,7 @@ xref: value-type:xsd\\:int"The allowed type."
 """
     taxonomy = read(tmp_path, text)
     assert taxonomy.concept(0).description == "b"
-    taxonomy.write(tmp_path / "out.obo")
+    replace(taxonomy, meta={}).write(tmp_path / "out.obo")  # without the stanzas of the source
     written = (tmp_path / "out.obo").read_text(encoding="utf-8").replace(": ", ":")
     assert sorted(text.replace(": ", ":").splitlines()) == sorted(written.splitlines()[2:])
 
@@ -147,10 +148,7 @@ def test_comment_lines_continued_lines_and_trailing_comments(tmp_path: Path) -> 
     taxonomy = read(tmp_path, text + "\n[Term]\nid: B\n")
     assert taxonomy.names == ("long name", "B")
     assert list(taxonomy.edges()) == [("B", "A")]
-    assert {note.text for note in taxonomy.reading} == {
-        "1 term without a name, called by id",
-        "2 comment lines left out",
-    }
+    assert [note.text for note in taxonomy.reading] == ["1 term without a name, called by id"]
 
 
 def test_an_obsolete_term_inside_the_hierarchy_stays(tmp_path: Path) -> None:
@@ -162,7 +160,7 @@ def test_a_new_concept_is_written_beside_the_old_ones(tmp_path: Path) -> None:
     taxonomy = read(tmp_path, SOURCE).add([Concept("Z:9", "duck", "quacks", ("drake",))], [("Z:2", "Z:9")])
     taxonomy.write(tmp_path / "out.obo")
     written = (tmp_path / "out.obo").read_text(encoding="utf-8")
-    assert clauses(written)[4] == sorted(
+    assert clauses(written)[5] == sorted(
         ["[Term]", "id: Z:9", "name: duck", 'def: "quacks" []', 'synonym: "drake" RELATED []', "is_a: Z:2"]
     )
     assert "data-version: releases/2026-01-01" in written
@@ -344,7 +342,7 @@ def test_obsolete_terms_outside_the_hierarchy_pass_through_every_format(
         taxonomy.write(tmp_path / name)
         taxonomy = Taxonomy.read(tmp_path / name)
     written = (tmp_path / "out.obo").read_text(encoding="utf-8")
-    assert sorted(clauses(written)[1:]) == sorted(clauses(OBSOLETE))
+    assert sorted(stanza for stanza in clauses(written) if "[Term]" in stanza) == sorted(clauses(OBSOLETE))
 
 
 def test_an_obsolete_term_is_deprecated_in_an_ontology(tmp_path: Path) -> None:
@@ -373,7 +371,7 @@ def test_a_model_keeps_an_obsolete_concept_that_lost_its_place(tmp_path: Path) -
 
 def test_a_concept_that_took_the_id_of_an_obsolete_one_replaces_it(tmp_path: Path) -> None:
     read(tmp_path, OBSOLETE).add([Concept("A:2", "solitaire")], [("A:1", "A:2")]).write(tmp_path / "out.obo")
-    assert Taxonomy.read(tmp_path / "out.obo").names == ("animal", "bird", "solitaire")
+    assert Taxonomy.read(tmp_path / "out.obo").names == ("animal", "solitaire", "bird")
 
 
 FORMER = r"""[Term]

@@ -13,8 +13,9 @@ from taxosphere.taxonomy.formats.io import json_values
 from taxosphere.taxonomy.formats.io.streams import bare_suffix
 from taxosphere.taxonomy.formats.rdf_reader import read
 from taxosphere.taxonomy.formats.rdf_writer import write
+from taxosphere.taxonomy.graph import Taxonomy
 
-__all__ = ["read", "recognise", "write"]
+__all__ = ["other_content", "read", "recognise", "write"]
 
 
 def recognise(path: Path, head: bytes) -> bool:
@@ -22,3 +23,12 @@ def recognise(path: Path, head: bytes) -> bool:
     if bare_suffix(path) != ".json":
         return True
     return not {b'"@context"', b'"@graph"', b'"@id"'}.isdisjoint(json_values.outer_keys(head))
+
+
+def other_content(taxonomy: Taxonomy) -> list[str]:
+    """What the RDF source says beside its concepts, one line each; only RDF and the native folder hold it."""
+    kept = taxonomy.meta.get("rdf", {})
+    lines = ["statements of the RDF source that are not about its concepts left out"] if kept.get("statements") else []
+    if kept.get("language"):
+        lines.append(f"the language '{kept['language']}' of names, definitions and synonyms left out")
+    return lines

@@ -31,7 +31,7 @@ from taxosphere.taxonomy.formats import (
     wordnet,
 )
 from taxosphere.taxonomy.formats.io import obsolete
-from taxosphere.taxonomy.formats.io.draft import Draft, build, counted
+from taxosphere.taxonomy.formats.io.draft import Draft, build
 from taxosphere.taxonomy.formats.io.options import ReadOptions, WriteOptions, option_name, option_names
 from taxosphere.taxonomy.formats.io.rdf_syntax import SYNTAX_OF_SUFFIX
 from taxosphere.taxonomy.formats.io.streams import STREAM, bare_suffix, open_bytes, reading, suffix_to_write, writing
@@ -152,7 +152,14 @@ FORMATS = {
             read=semeval.read,
             options=frozenset({"columns"}),
         ),
-        Format(name="obo", summary="OBO ontology", suffixes=(".obo",), read=obo.read, write=obo.write),
+        Format(
+            name="obo",
+            summary="OBO ontology",
+            suffixes=(".obo",),
+            read=obo.read,
+            write=obo.write,
+            options=frozenset({"relations", "equivalents"}),
+        ),
         Format(
             name="mesh",
             summary="descriptors of the Medical Subject Headings in XML",
@@ -254,26 +261,16 @@ def unsupported_content(taxonomy: Taxonomy, path: str | PathLike[str]) -> list[s
     `--columns` can tell whoever reads the file."""
     path = Path(path)
     form = _to_write(taxonomy, path)
-    kept = {
-        "obo": ("header", "the header of the OBO source"),
-        "rdf": ("statements", "statements of the RDF source that are not about its concepts"),
-        "json": ("top", "keys beside the children at the top of the JSON source"),
-    }
     lines = []
     if form.name == "edges" and edges.unstated_order(taxonomy, path):
         lines.append(
             "the child stands first and no header says so, as in the source; read it with --columns child,parent"
         )
-    for name, (part, text) in kept.items():
-        source = taxonomy.meta.get(name, {})
-        if form.name in ("native", name):
-            continue
-        if source.get(part) and source[part] != [obo.FORMAT_VERSION]:
-            lines.append(f"{text} left out")
-        if source.get("frames"):
-            lines.append(f"{counted(len(source['frames']), 'stanza')} of the OBO source beside its terms left out")
-        if source.get("language"):
-            lines.append(f"the language '{source['language']}' of names, definitions and synonyms left out")
+    for name, other_content in (("obo", obo.other_content), ("rdf", rdf.other_content)):
+        if form.name not in ("native", name):
+            lines += other_content(taxonomy)
+    if form.name not in ("native", "json") and taxonomy.meta.get("json", {}).get("top"):
+        lines.append("keys beside the children at the top of the JSON source left out")
     return lines
 
 
