@@ -105,7 +105,7 @@ FILES: dict[str, tuple[str, bytes, int | None, str]] = {
     "JSON huge number": ("x.json", b'{"name": "a",\n "x": ' + b"9" * 5000 + b"}", 2, "not JSON"),
     "JSON children no list": (
         "x.json",
-        b'[{"name": "{\\""},\n{"name": "a", "children": {"name": "b"}}]',
+        b'[{"name": "{\\""},\n{"name": "a", "children": "b"}]',
         2,
         "must be a list",
     ),

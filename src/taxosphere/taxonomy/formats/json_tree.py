@@ -18,32 +18,47 @@ from taxosphere.taxonomy.formats import jsonl
 from taxosphere.taxonomy.formats.io import json_values as jv
 from taxosphere.taxonomy.formats.io.draft import Draft, counted
 from taxosphere.taxonomy.formats.io.options import ReadOptions, WriteOptions
+from taxosphere.taxonomy.formats.io.record_keys import ambiguous_keys, has_other_ids
+from taxosphere.taxonomy.formats.io.records import check_edges, understand
 from taxosphere.taxonomy.formats.io.streams import open_to_write, read_text
 from taxosphere.taxonomy.graph import CycleError, Taxonomy
 
 DEEPEST = 200
-NAMING = (*jv.NAME, "id")
 KNOWN = frozenset(("id", *jv.DETAILS, "children"))
 
 
 def read(path: Path, options: ReadOptions) -> Draft:
-    top = jv.parse_entries(read_text(path), path)
+    """Return the concepts of a JSON file in any of the shapes that `record_shapes` lists."""
     draft = Draft(path=path, format="json")
-    if isinstance(top, dict) and not jv.text_of(top, *NAMING) and isinstance(top.get("children"), list):
-        draft.meta["json"] = {"top": {key: value for key, value in top.items() if key != "children"}}
-        top = top["children"]
-    if isinstance(top, list) and _is_flat(top):
-        jsonl.read_records(draft, ((entry.line, entry) for entry in top))
-    else:
-        _TreeReader(draft).read(top if isinstance(top, list) else [top])
+    read_value(draft, jv.parse_entries(read_text(path), path), options)
     return draft
 
 
-def _is_flat(entries: list[Any]) -> bool:
-    """Whether keys take the place of nesting; in a tree that is nested they only repeat it."""
-    if any(not isinstance(entry, jv.Entry) or entry.get("children") for entry in entries):
-        return False
-    return any(key in entry for entry in entries for key in jv.PARENTS)
+def read_value(draft: Draft, value: Any, options: ReadOptions) -> None:
+    """Add the concepts and edges of a document to a draft.
+
+    Parameters
+    ----------
+    draft : Draft
+        Takes them.
+    value : any JSON value
+        The document, its objects with their lines.
+    options : ReadOptions
+        `mapping`, `columns` and `language` are used.
+    """
+    try:
+        records = understand(value, draft.path, options)
+        if records.nested:
+            _TreeReader(draft).read(records.entries)
+        else:
+            jsonl.read_records(draft, ((entry.line, entry) for entry in records.entries))
+    except RecursionError:
+        raise InputError("is nested too deeply to be read", path=draft.path) from None
+    draft.notes += records.notes
+    style = {key: value for key, value in records.style.items() if value}
+    if style.keys() - {"shape"}:
+        draft.meta["json"] = style
+    check_edges(draft, records)
 
 
 def _name(node: dict[str, Any]) -> str:
@@ -177,7 +192,11 @@ class _TreeWriter:
         self.taxonomy = taxonomy
         self.handle = handle
         self.told = [False] * len(taxonomy)
-        self.known = KNOWN if len(taxonomy.edge_array) else KNOWN.union(jv.PARENTS)  # without nesting, those mean edges
+        # Without nesting, keys for parents mean edges.
+        self.keys = ambiguous_keys(taxonomy, nested=True) | (
+            KNOWN if len(taxonomy.edge_array) else KNOWN.union(jv.PARENTS)
+        )
+        self.with_ids = has_other_ids(taxonomy)
 
     def write(self) -> None:
         separator = ""
@@ -210,8 +229,8 @@ class _TreeWriter:
         """Writes an entry up to its children and returns them."""
         self.told[position] = True
         concept = self.taxonomy.concept(position)
-        entry: dict[str, Any] = {} if concept.id == concept.name else {"id": concept.id}
+        entry: dict[str, Any] = {"id": concept.id} if self.with_ids or concept.id != concept.name else {}
         entry["name"] = concept.name
-        text = jv.spelling(jv.with_details(entry, concept, self.known))
+        text = jv.spelling(jv.with_details(entry, concept, self.keys))
         self.handle.write(text[:-1] + ', "children": [')
         return iter(self.taxonomy.child_csr.row(position).tolist())

@@ -7,6 +7,7 @@ with only `parent` and `child` are edges; where the parent is null, the child is
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -14,20 +15,67 @@ from taxosphere.errors import InputError
 from taxosphere.taxonomy.formats.io import json_values as jv
 from taxosphere.taxonomy.formats.io.draft import Draft
 from taxosphere.taxonomy.formats.io.options import ReadOptions, WriteOptions
+from taxosphere.taxonomy.formats.io.record_keys import Keys, ambiguous_keys
+from taxosphere.taxonomy.formats.io.records import NO_PARENT, Records, check_edges, flat_records
 from taxosphere.taxonomy.formats.io.streams import numbered_lines, open_to_write
 from taxosphere.taxonomy.graph import Taxonomy
 
 CHILD = ("child", "child_id")
 KNOWN = frozenset(("id", *jv.DETAILS, *jv.PARENTS, "children"))
 
+SAMPLE = 200  # lines that say whether the keys are ours
+
 Edge = tuple[str, str, int]  # parent (empty where there is none), child, line
 
 
 def read(path: Path, options: ReadOptions) -> Draft:
+    """Return the concepts of a file with one JSON object per line.
+
+    Lines under our keys are read one by one; under other keys all are needed to say which key plays which role.
+    """
     draft = Draft(path=path, format="jsonl")
     lines = ((number, line) for number, line in numbered_lines(path) if line.strip())
-    read_records(draft, ((number, jv.parse(line, path, number)) for number, line in lines))
+    records = ((number, jv.parse(line, path, number)) for number, line in lines)
+    first = list(islice(records, SAMPLE))
+    ours = any(_is_ours(record) for _, record in first) and not any(_is_foreign(record) for _, record in first)
+    if options.stated() or not ours:
+        read_all(draft, [*first, *records], options)
+    else:
+        read_records(draft, chain(first, records))
     return draft
+
+
+def _is_ours(record: Any) -> bool:
+    related = isinstance(record, dict) and any(record.get(key) for key in (*jv.PARENTS, "children"))
+    return related and (_is_edge(record) or any(key in record for key in ("id", *jv.NAME)))
+
+
+def _is_foreign(record: Any) -> bool:
+    """Whether the line names nothing above it in our words: a root, or one that has an id and no name."""
+    if not isinstance(record, dict) or _is_edge(record):
+        return False
+    roots = any(text in NO_PARENT for text in jv.texts_of(record, *jv.PARENTS))
+    return roots or not any(key in record for key in jv.NAME)
+
+
+def read_all(draft: Draft, numbered: list[tuple[int, Any]], options: ReadOptions) -> None:
+    """Add concepts and edges under any usual keys to a draft; refuse what names relations under unknown ones.
+
+    Parameters
+    ----------
+    draft : Draft
+        Takes them.
+    numbered : list of (int, any JSON value)
+        What stands in the lines, with their numbers.
+    options : ReadOptions
+        `mapping` and `language` are used.
+    """
+    entries = [jv.Entry(record.items(), number) for number, record in numbered if isinstance(record, dict)]
+    records = flat_records(entries, options) if len(entries) == len(numbered) else None
+    read_records(draft, numbered if records is None else ((entry.line, entry) for entry in records.entries))
+    check_edges(draft, records or Records(entries, False, {}, Keys()))
+    if records is not None:
+        draft.notes += records.notes
 
 
 def read_records(draft: Draft, records: Iterable[tuple[int, Any]]) -> None:
@@ -85,8 +133,10 @@ def _read_concept(draft: Draft, record: dict[str, Any], number: int) -> list[Edg
 
 
 def write(taxonomy: Taxonomy, path: Path, options: WriteOptions) -> None:
+    """Write one line per concept, with the ids of its parents."""
+    keys = KNOWN | ambiguous_keys(taxonomy)
     with open_to_write(path) as handle:
         for position, concept in enumerate(taxonomy.concepts()):
-            record = jv.with_details({"id": concept.id, "name": concept.name}, concept, KNOWN)
+            record = jv.with_details({"id": concept.id, "name": concept.name}, concept, keys)
             record["parents"] = [taxonomy.ids[parent] for parent in taxonomy.parent_csr.row(position).tolist()]
             handle.write(jv.spelling(record) + "\n")

@@ -91,6 +91,7 @@ class Format:
 
 
 TABLES = (".tsv", ".csv")
+RECORD_OPTIONS = frozenset({"mapping", "columns", "language"})
 FORMATS = {
     item.name: item
     for item in (
@@ -178,10 +179,11 @@ FORMATS = {
         ),
         Format(
             name="json",
-            summary="JSON tree of name and children",
+            summary="JSON tree of name and children, or objects that name their parents or children",
             suffixes=(".json",),
             read=json_tree.read,
             write=json_tree.write,
+            options=RECORD_OPTIONS,
         ),
         Format(
             name="jsonl",
@@ -189,6 +191,7 @@ FORMATS = {
             suffixes=(".jsonl", ".ndjson"),
             read=jsonl.read,
             write=jsonl.write,
+            options=frozenset({"mapping", "language"}),
         ),
     )
 }

@@ -1,0 +1,335 @@
+"""The shapes in which JSON and YAML files hold a hierarchy, all turned into a list of objects.
+
+- objects in a list, nested or naming each other: they stay as they are;
+- objects below keys that are their ids: `{"en:tea": {"name": …, "parents": […]}}`;
+- a graph of `nodes` and `links` or `edges`;
+- names as keys: `{"animal": {"bird": ["duck", "goose"]}}`, or a list of such, as people write YAML;
+- any of these as the only list in an object that says more about the file.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from taxosphere.errors import InputError
+from taxosphere.taxonomy.formats.io import json_values as jv
+from taxosphere.taxonomy.formats.io import record_keys as rk
+
+SOURCE = ("source", "from", "subject", "sub", "start", "src")
+TARGET = ("target", "to", "object", "obj", "end", "dst")
+LINKS = ("links", "edges", "relations", "relationships")
+# Keys that stand around the concepts of a file and are none themselves.
+CONTAINERS = frozenset(
+    (
+        *("data", "concepts", "categories", "items", "results", "nodes", "terms", "taxonomy", "records", "entries"),
+        *("response", "body", "content", "list", "topics", "classes", "values", "rows", "verticals", "tree", "root"),
+        *("roots", "sectors", "tags", "vocabulary", "thesaurus", "ontology", "hierarchy", "objects", "elements"),
+    )
+)
+# What an edge may be called that runs from the narrower to the broader concept.
+UPWARD = frozenset(
+    {"isa", "subclassof", "subclass", "broader", "parent", "hasparent", "childof", "subtypeof", "kindof"}
+)
+
+
+@dataclass
+class Shape:
+    """What a file holds.
+
+    Parameters
+    ----------
+    entries : list
+        The objects, or names, in the order of the file.
+    edges : list of (str, str, int), optional
+        Pairs of source and target with their lines, where the file is a graph of nodes and links.
+    top : dict
+        What the file says beside them.
+    wrapper : str
+        The key under which the list stands, if any.
+    style : str
+        ``"list"``, ``"tree"``, ``"by id"``, ``"graph"`` or ``"keys"``.
+    upward : bool or None
+        Whether all links are called something that runs from child to parent; None where they are not called.
+    """
+
+    entries: list[Any]
+    style: str = "list"
+    edges: list[tuple[str, str, int]] = field(default_factory=list)
+    top: dict[str, Any] = field(default_factory=dict)
+    wrapper: str = ""
+    upward: bool | None = None
+
+
+def shape_of(value: Any, path: Path, naming: tuple[str, ...]) -> Shape:
+    """Return the objects that a JSON or YAML document holds.
+
+    Parameters
+    ----------
+    value : any JSON value
+        The document, its objects with their lines.
+    path : Path
+        The file, for the messages.
+    naming : tuple of str
+        Keys that name a concept, those of ``--map`` among them.
+
+    Raises
+    ------
+    InputError
+        Where the document has none of the shapes; it names the keys that were seen.
+    """
+    if isinstance(value, list):
+        return _of_list(value, path, naming)
+    if not isinstance(value, jv.Entry):
+        return Shape([value], "tree")
+    return (
+        _graph(value, path)
+        or _one_tree(value, naming)
+        or _by_id(value, naming)
+        or _wrapped(value, path, naming)
+        or _keyed(value, path)
+    )
+
+
+def _of_list(values: list[Any], path: Path, naming: tuple[str, ...]) -> Shape:
+    objects = [value for value in values if isinstance(value, jv.Entry)]
+    if objects and not any(_is_named(entry, naming) or _refers(entry) for entry in objects):
+        outlined = [entry for entry in objects if len(entry) == 1 and _is_branch(next(iter(entry.values())))]
+        if len(outlined) == len(objects):  # - animal: [bird, fish]
+            tree = _KeyedTree(values, path)
+            entries = [item for value in values for item in tree.entries(value, 0)]
+            return Shape(entries, "keys")
+    return Shape(values)
+
+
+def _is_named(entry: jv.Entry, naming: tuple[str, ...]) -> bool:
+    return any(rk.is_name(entry.get(key)) for key in naming) or bool(
+        [key for key in rk.KeyCounts([entry]).usual((*rk.NAMES, *rk.IDS)) if rk.is_name(entry[key])]
+    )
+
+
+def _refers(entry: jv.Entry) -> bool:
+    return any(rk.plain(key) in (*rk.PARENTS, *rk.CHILDREN) for key in entry)
+
+
+def _is_branch(value: Any) -> bool:
+    return value is None or isinstance(value, list | dict)
+
+
+def _one_tree(top: jv.Entry, naming: tuple[str, ...]) -> Shape | None:
+    """The object is a concept, the root of all others: it has a name, or a list whose objects have that list too."""
+    if jv.text_of(top, *jv.NAME, "id") or any(jv.text_of(top, key) for key in naming if key in top):
+        return Shape([top], "tree")
+    if isinstance(top.get("children"), list):
+        return Shape(top["children"], "list", top=_without(top, "children"), wrapper="children")
+    nested = (key for key, items in top.items() if isinstance(items, list) and any(_holds(item, key) for item in items))
+    usual = [key for key in top if rk.plain(key) in rk.CHILDREN and _records(top[key])]
+    named = any(rk.plain(key) in rk.NAMES and isinstance(top[key], str) for key in top)
+    if next(nested, None) is not None or (usual and named):
+        return Shape([top], "tree")
+    return None
+
+
+def _holds(item: Any, key: str) -> bool:
+    return isinstance(item, dict) and isinstance(item.get(key), list)
+
+
+def _without(top: jv.Entry, *keys: str) -> dict[str, Any]:
+    return {key: value for key, value in top.items() if key not in keys}
+
+
+def _by_id(top: jv.Entry, naming: tuple[str, ...]) -> Shape | None:
+    """Objects below their ids: most of them have a name or say which are their parents."""
+    values = [value for value in top.values() if isinstance(value, jv.Entry)]
+    described = sum(_is_described(value, naming) for value in values)
+    if len(values) < len(top) or 2 * described < len(values) or not values:
+        return None
+    entries = []
+    for key, value in top.items():
+        first = [] if "id" in value else [("id", key)]
+        entries.append(jv.Entry([*first, *value.items()], value.line))
+    return Shape(entries, "by id")
+
+
+def _is_described(entry: jv.Entry, naming: tuple[str, ...]) -> bool:
+    counts = rk.KeyCounts([entry])
+    named = [key for key in (*counts.usual(rk.NAMES), *naming) if key in entry and rk.is_name(entry[key])]
+    related = counts.usual((*rk.PARENTS, *rk.CHILDREN))
+    return bool(named) or any(not isinstance(entry[key], dict) for key in related)
+
+
+def _records(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(item, jv.Entry) for item in value)
+
+
+def _wrapped(top: jv.Entry, path: Path, naming: tuple[str, ...]) -> Shape | None:
+    """The only list of objects in an object that says more about the file, also some levels deep."""
+    lists: list[tuple[str, ...]] = [(key,) for key, value in top.items() if _is_collection(value, naming)]
+    lists += [
+        (outer, key)
+        for outer, value in top.items()
+        if isinstance(value, jv.Entry) and not _is_collection(value, naming)
+        for key, item in value.items()
+        if _is_collection(item, naming)
+    ]
+    if len(lists) != 1:
+        return None
+    holder, key = (top if len(lists[0]) == 1 else top[lists[0][0]]), lists[0][-1]
+    others = [value for name, value in top.items() if name != lists[0][0]]
+    telling = any(value is not None and not isinstance(value, list | dict) for value in others)
+    if not (telling or all(rk.plain(name) in CONTAINERS for name in lists[0]) or _related(holder[key])):
+        return None
+    shape = shape_of(holder[key], path, naming)
+    return Shape(shape.entries, shape.style, shape.edges, _without(top, lists[0][0]), lists[0][0], shape.upward)
+
+
+def _is_collection(value: Any, naming: tuple[str, ...]) -> bool:
+    return _records(value) or (
+        isinstance(value, jv.Entry) and (_by_id(value, naming) is not None or _graph(value, Path()) is not None)
+    )
+
+
+def _related(value: Any) -> bool:
+    entries = value if isinstance(value, list) else list(value.values())
+    nested = any(_records(item) for entry in entries for item in entry.values())
+    texts = all(any(isinstance(item, str) for item in entry.values()) for entry in entries)
+    return (nested and texts) or bool(rk.KeyCounts(entries).usual((*rk.PARENTS, *rk.CHILDREN)))
+
+
+def _graph(top: jv.Entry, path: Path) -> Shape | None:
+    """`nodes` and `links` as D3, networkx, Cytoscape and the JSON Graph Format write them."""
+    holder = top
+    for key in ("graph", "elements"):
+        if isinstance(holder.get(key), jv.Entry) and "nodes" in holder[key]:
+            holder = holder[key]
+    links = next((key for key in holder if key in LINKS and isinstance(holder[key], list)), None)
+    nodes = holder.get("nodes")
+    if links is None or not isinstance(nodes, list | jv.Entry):
+        return None
+    if isinstance(nodes, jv.Entry):
+        nodes = [
+            jv.Entry(
+                [("id", key), *(value.items() if isinstance(value, dict) else ())], getattr(value, "line", top.line)
+            )
+            for key, value in nodes.items()
+        ]
+    entries = [_flattened(node) for node in nodes]
+    pairs, upward = _links(holder[links], entries, path)
+    return Shape(entries, "graph", pairs, upward=upward)
+
+
+def _flattened(node: Any) -> Any:
+    """An object whose content stands below `data` (Cytoscape) or `metadata` (JSON Graph Format)."""
+    for key in ("data", "metadata"):
+        if isinstance(node, jv.Entry) and isinstance(node.get(key), jv.Entry):
+            node = jv.Entry({**_without(node, key), **node[key]}.items(), node.line)
+    return node
+
+
+def _links(links: list[Any], entries: list[Any], path: Path) -> tuple[list[tuple[str, str, int]], bool | None]:
+    ids = {text for entry in entries for text in rk.references(entry)[:1]}
+    pairs, called = [], []
+    for link in map(_flattened, links):
+        ends = [_end(link, spellings) for spellings in (SOURCE, TARGET)] if isinstance(link, dict) else link
+        line = getattr(link, "line", 0)
+        if not isinstance(ends, list) or len(ends) != 2 or None in ends:
+            keys = ", ".join(link) if isinstance(link, dict) else jv.spelling(link)[:60]
+            raise InputError(f"a link needs a 'source' and a 'target'; it has {keys}", path, line or None)
+        named = [rk.references(end) for end in ends]
+        if not all(named):
+            raise InputError("an end of a link is neither an id nor a name", path, line or None)
+        source, target = (_node(text[0], ids, entries) for text in named)
+        pairs.append((source, target, line))
+        if isinstance(link, dict):
+            kinds = [link[key] for key in ("relation", "pred", "predicate", "label", "type", "name") if key in link]
+            called += [isinstance(kinds[0], str) and rk.plain(kinds[0]) in UPWARD] if kinds else []
+    return pairs, all(called) if len(called) == len(pairs) > 0 else None
+
+
+def _end(link: dict[str, Any], spellings: tuple[str, ...]) -> Any:
+    return next((value for key, value in link.items() if rk.plain(key) in spellings), None)
+
+
+def _node(text: str, ids: set[str], entries: list[Any]) -> str:
+    """An id, or the number of a node in the list, as older versions of D3 have it."""
+    if text in ids or not text.isdecimal() or int(text) >= len(entries):
+        return text
+    return next(iter(rk.references(entries[int(text)])), text)
+
+
+def _keyed(top: jv.Entry, path: Path) -> Shape:
+    """Names as keys. Refused where nothing but texts stands below them: that is a table, and no hierarchy."""
+    if not any(isinstance(value, list | dict) for value in top.values()):
+        keys = ", ".join(f"'{key[:40]}'" for key in list(top)[:8])
+        message = (
+            f"holds an object with the keys {keys} and neither names nor children in it; --map name=KEY states them"
+        )
+        raise InputError(message, path, top.line)
+    if all(value is None or _texts(value) for value in top.values()):
+        return _adjacency(top)
+    return Shape(list(_KeyedTree(top, path).entries(top, top.line)), "keys")
+
+
+def _texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+
+def _adjacency(top: jv.Entry) -> Shape:
+    """A list of names below each name: one that stands in both places is the same concept."""
+    pairs = [(key, child, top.line) for key, children in top.items() for child in children or ()]
+    names = dict.fromkeys([*top, *(child for _, child, _ in pairs)])
+    return Shape([jv.Entry([("name", name)], top.line) for name in names], "graph", pairs)
+
+
+class _KeyedTree:
+    """Turns names as keys into objects with `name` and `children`.
+
+    A text or number below a key is that of a leaf of this name, or an attribute of what is above it: an attribute has
+    a usual key for one, or one that many objects have.
+    """
+
+    def __init__(self, value: Any, path: Path) -> None:
+        self.path = path
+        counts: Counter[str] = Counter()
+        self.holders = 0
+        waiting = [value]
+        while waiting:
+            item = waiting.pop()
+            if isinstance(item, dict):
+                single = [key for key, below in item.items() if not _is_branch(below)]
+                counts.update(single)
+                self.holders += bool(single)
+            waiting += item.values() if isinstance(item, dict) else item if isinstance(item, list) else ()
+        usual = {*rk.NAMES, *rk.IDS, *rk.DESCRIPTIONS, *rk.SYNONYMS, "level", "rank", "type", "color", "colour", "icon"}
+        self.attributes = {key for key, n in counts.items() if rk.plain(key) in usual or n > max(1, 0.3 * self.holders)}
+
+    def entries(self, value: Any, line: int) -> Iterator[Any]:
+        """Objects for what stands in or below a key."""
+        if isinstance(value, list):
+            for item in value:
+                yield from self.entries(item, line)
+        elif isinstance(value, jv.Entry):
+            if _is_named(value, ()) and not any(isinstance(item, jv.Entry) for item in value.values()):
+                yield value  # an object with a name of its own
+                return
+            for key, below in value.items():
+                yield self._entry(key, below, value.line)
+        elif value is not None and value != "":
+            if not isinstance(value, str | int | float):
+                raise InputError(
+                    f"expected a name or an object, not {jv.spelling(value)[:40]}", self.path, line or None
+                )
+            yield jv.Entry([("name", value if isinstance(value, str) else jv.spelling(value))], line)
+
+    def _entry(self, name: str, below: Any, line: int) -> jv.Entry:
+        if not _is_branch(below):
+            return jv.Entry([("name", name), ("value", below)], line)
+        attributes: list[tuple[str, Any]] = []
+        if isinstance(below, jv.Entry):
+            attributes = [pair for pair in below.items() if pair[0] in self.attributes and not _is_branch(pair[1])]
+            below = jv.Entry([pair for pair in below.items() if pair not in attributes], below.line)
+        pairs = [(f"{key}[]", [value]) if key in ("name", "children") else (key, value) for key, value in attributes]
+        return jv.Entry([("name", name), *pairs, ("children", list(self.entries(below, line)))], line)
