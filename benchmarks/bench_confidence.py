@@ -57,7 +57,7 @@ def asked(split: Split, state: int, encoder: text_encoders.TextEncoder, foreign:
     first = [found[0] for found in answers[: len(split.queries)]]
     true = [{split.seed.ids[p] for p in gold} for gold in split.gold]
     right = [best.id in gold for best, gold in zip(first, true, strict=True)]
-    held = model.held_out
+    held = model.out_of_fold
     return Answers(
         np.array([best.probability for best in first]),
         np.array(right),
@@ -128,7 +128,7 @@ def main() -> None:
         lines.append(row(folder, options.split, options.answers, encoder))
         print(lines[-1], flush=True)
     if options.out is not None:
-        notes = ["Frozen MiniLM; the script says what the columns mean."]
+        notes = ["FixedVectors MiniLM; the script says what the columns mean."]
         flags = f"--split {options.split} --answers {options.answers}"
         page.write(options.out, "Confidence", Path(__file__).name, options.folders, flags, notes, lines)
 

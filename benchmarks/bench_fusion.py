@@ -16,11 +16,11 @@ from pathlib import Path
 import numpy as np
 
 from taxosphere import Polaris
-from taxosphere.encoders.text.vectors import encode_views
+from taxosphere.encoders.text.vectors import encode_text_vectors
 from taxosphere.evaluation import image_protocol
 from taxosphere.images.fusion import fuse
 from taxosphere.model import presets
-from taxosphere.ranking.ranker import Ranked
+from taxosphere.ranking.ranker import Ranking
 from taxosphere.taxonomy import Concept
 from taxosphere.taxonomy.split import hide
 
@@ -55,15 +55,15 @@ def main() -> None:
         print(f"| {name} | {100 * mrr:.1f} | {100 * hits:.1f} | {sure:.2f} |")
 
 
-def witnesses(model: Polaris, queries: tuple[Concept, ...]) -> tuple[Ranked, Ranked]:
+def witnesses(model: Polaris, queries: tuple[Concept, ...]) -> tuple[Ranking, Ranking]:
     fitted, asked = model._state, list(queries)
     assert fitted.sight is not None
-    views = encode_views(fitted.encoder, asked)
+    views = encode_text_vectors(fitted.encoder, asked)
     text = fitted.ranker.rank(fitted.context, fitted.network, asked, views, explained=0)
     return text, fitted.sight.look(asked).ranked
 
 
-def judge(ranked: Ranked, gold: tuple[np.ndarray, ...]) -> tuple[float, float, float]:
+def judge(ranked: Ranking, gold: tuple[np.ndarray, ...]) -> tuple[float, float, float]:
     rank, sure = [], []
     for i, parents in enumerate(gold):
         rank.append(min(1 + int((ranked.scores[i] > ranked.scores[i, p]).sum()) for p in parents))

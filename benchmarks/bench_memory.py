@@ -51,7 +51,7 @@ def report(part: Split, encoder: TextEncoder, name: str) -> None:
 def main(folder: str, names: list[str]) -> None:
     torch.set_num_threads(1)  # a fork does not inherit a pool of threads
     taxonomy, _ = protocol.prepare(Taxonomy.read(folder), repair=True)
-    part = protocol.cut(taxonomy, read_parts(Path(folder)), protocol.Plan(), 0)
+    part = protocol.make_split(taxonomy, read_parts(Path(folder)), protocol.Plan(), 0)
     encoder = text_encoders.load("minilm")
     encoder.encode([concept.text for concept in (*part.seed.concepts(), *part.queries)])
     print(f"{len(part.queries):,} queries × {len(part.seed):,} candidates\n")

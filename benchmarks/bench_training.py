@@ -22,7 +22,7 @@ from taxosphere.encoders.text.transformer import TransformerEncoder
 from taxosphere.encoders.weights import locate
 from taxosphere.model import batches, objectives
 from taxosphere.model.config import PolarisConfig
-from taxosphere.model.inputs import Source, Tuned
+from taxosphere.model.inputs import Source, TrainableEncoder
 from taxosphere.model.negatives import Lineage
 from taxosphere.model.presets import preset
 from taxosphere.model.training import distinct, new_network, train_head
@@ -93,7 +93,7 @@ def main() -> None:
     frozen = seconds(lambda: train_head(fixed, seed, config, random_state=0, epochs=EPOCHS)) / EPOCHS
     sample = triplet_texts(texts, groups[0])[:TRIPLETS]
     separate = seconds(lambda: encode_triplets(encoder, sample, False)) * triplets / len(sample)
-    tuned_source = Tuned(encoder, texts, network, layers=config.training.encoder_layers)
+    tuned_source = TrainableEncoder(encoder, texts, network, layers=config.training.encoder_layers)
     separate_tuned = seconds(lambda: encode_triplets(encoder, sample, True)) * triplets / len(sample)
     some = sum(len(batch.child) for batch in groups[0])
     tuned = seconds(lambda: steps(network, tuned_source, groups[:1], config)) * pairs / some

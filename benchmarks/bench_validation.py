@@ -43,7 +43,7 @@ def main() -> None:
             model = Polaris(config).fit(split.seed, encoder=encoder, random_state=run)
             found = metrics.judge(model.score(split.queries[:MOST]), split.gold[:MOST], split.seed)
             rows.append(metrics.summary(found))
-            held.append(model.held_out)
+            held.append(model.out_of_fold)
         figures = [np.mean([row[key] for row in rows]) for key in ("hit@1", "hit@5", "mr", "mrr")]
         sure = np.concatenate([each.probabilities[:, 0] for each in held])
         right = np.concatenate([each.labels[:, 0] for each in held])

@@ -34,11 +34,11 @@ from taxosphere.model.config import PolarisConfig, RankingConfig
 from taxosphere.model.presets import auto
 from taxosphere.ranking import calibration, net, prior
 from taxosphere.ranking.crossfit import Examples, examples
-from taxosphere.ranking.features.candidates import looseness
-from taxosphere.ranking.features.compute import LOOSE
+from taxosphere.ranking.features.candidates import orphan_scores
+from taxosphere.ranking.features.compute import ORPHAN_FEATURES
 from taxosphere.ranking.features.shortlist import derived
 from taxosphere.ranking.logistic import Logistic
-from taxosphere.ranking.net import Scorer
+from taxosphere.ranking.net import NetEnsemble
 from taxosphere.ranking.out_of_fold import signals_by, with_and_without_parents
 from taxosphere.taxonomy import Concept, Taxonomy
 from taxosphere.taxonomy.checks import repair
@@ -197,7 +197,7 @@ SOURCES: dict[str, Callable[[Path], Taxonomy]] = {
 }
 
 
-def cut(taxonomy: Taxonomy, largest: int) -> Taxonomy:
+def make_split(taxonomy: Taxonomy, largest: int) -> Taxonomy:
     """Random concepts and everything above them, until there are enough."""
     if len(taxonomy) <= largest:
         return taxonomy
@@ -248,10 +248,10 @@ def lesson(taxonomy: Taxonomy, encoder: text_encoders.TextEncoder, settings: Ran
     space = embedding.fit(encoder, taxonomy, config, random_state=0)
     found = examples(taxonomy, space.refit, config, random_state=0, progress=None)
     assert found is not None
-    return Lesson.of(found, float(looseness(taxonomy).mean()))
+    return Lesson.of(found, float(orphan_scores(taxonomy).mean()))
 
 
-def train(lessons: Sequence[Lesson], settings: RankingConfig, nets: int) -> Scorer:
+def train(lessons: Sequence[Lesson], settings: RankingConfig, nets: int) -> NetEnsemble:
     table = np.concatenate([each.table[each.listed] for each in lessons])
     labels = np.concatenate([each.found.labels[each.listed] for each in lessons])
     return net.train(table, labels, settings, nets=nets, random_state=0, prior=None)
@@ -270,7 +270,7 @@ def calibrate(lessons: Sequence[Lesson], settings: RankingConfig) -> tuple[float
                 answers.append(gone)
     heat = calibration.temperature(np.concatenate(own), np.concatenate(labels))
     none = calibration.fit_none(
-        np.concatenate(signals), np.concatenate(answers), loose=LOOSE, share=settings.none_share, ridge=0.02
+        np.concatenate(signals), np.concatenate(answers), loose=ORPHAN_FEATURES, share=settings.none_share, ridge=0.02
     )
     return heat, none
 
@@ -281,7 +281,7 @@ def combine(lessons: Sequence[Lesson], settings: RankingConfig) -> prior.Prior:
     mean = np.mean([each.mean for each in lessons], 0).astype(np.float32)
     scale = np.mean([each.scale for each in lessons], 0).astype(np.float32)
     heat, none = calibrate(lessons, settings)
-    return prior.Prior(tuple(lessons[0].names), Scorer(mean, scale, nets), heat, none)
+    return prior.Prior(tuple(lessons[0].names), NetEnsemble(mean, scale, nets), heat, none)
 
 
 def main() -> None:
@@ -293,7 +293,7 @@ def main() -> None:
     encoder = text_encoders.load("minilm")
     lessons = []
     for name, read in SOURCES.items():
-        taxonomy = cut(repair(read(options.packages))[0], LARGEST)
+        taxonomy = make_split(repair(read(options.packages))[0], LARGEST)
         lessons.append(lesson(taxonomy, encoder, settings))
         print(f"{name}: {len(taxonomy):,} concepts, {len(lessons[-1].table):,} examples", flush=True)
     learned = combine(lessons, settings)

@@ -132,7 +132,7 @@ def test_a_fold_is_seen_by_an_encoder_that_never_learned_from_it(config: Polaris
     assert not np.allclose(views.full, space.views.full)
 
 
-def weights_of(space: embedding.Space) -> list[np.ndarray]:
+def weights_of(space: embedding.FittedEmbedding) -> list[np.ndarray]:
     return list(text_encoders.trainable(space.encoder).tuned.values())
 
 
@@ -143,7 +143,7 @@ def test_an_encoder_that_need_not_see_the_asked_leaves_learns_once(config: Polar
     seed, encoder = meadow(), encoder_of(config)
     space = embedding.fit(encoder, seed, config, random_state=0)
     assert weights_of(space)
-    asked = embedding.asked_leaves(seed, config.ranking, 0)
+    asked = embedding.ranker_leaves(seed, config.ranking, 0)
     part = hide(seed, asked[::2])
     views, _ = space.refit(part.seed, np.delete(np.arange(len(seed)), asked[::2]), 7)
     assert views is space.views
@@ -167,7 +167,7 @@ def test_an_encoder_that_need_not_see_the_asked_leaves_learns_once(config: Polar
 
 def test_a_seed_without_edges_spares_nothing(config: PolarisConfig) -> None:
     flat = Taxonomy.from_concepts(meadow().concepts(), [])
-    assert embedding.spared(flat, config.ranking, 0) is None
+    assert embedding.split_for_ranker(flat, config.ranking, 0) is None
     assert len(Polaris(config).fit(flat, encoder=encoder_of(config)).suggest("green fish")) == 10
 
 

@@ -134,8 +134,8 @@ def test_settings_that_do_not_fit_the_prior_are_refused_before_anything_is_learn
 @pytest.mark.parametrize(
     ("part", "name", "there"),
     [
-        ("ranker", "held_out.gone", False),  # before it was kept
-        ("ranker", "held_out.later", True),
+        ("ranker", "out_of_fold.gone", False),  # before it was kept
+        ("ranker", "out_of_fold.later", True),
         ("ranker", "none.weights", False),
         ("network", "later.weight", True),
         ("views", "name", False),

@@ -19,10 +19,10 @@ from taxosphere.encoders import weights
 from taxosphere.encoders.image import efficientnet
 from taxosphere.encoders.text import registry as text_encoders
 from taxosphere.encoders.text.registry import TextEncoder
-from taxosphere.encoders.text.vectors import Views, encode_views
+from taxosphere.encoders.text.vectors import TextVectors, encode_text_vectors
 from taxosphere.errors import InputError, TaxosphereError
 from taxosphere.images import collection
-from taxosphere.images.model import Sight
+from taxosphere.images.model import ImageModel
 from taxosphere.model import embedding, gamma
 from taxosphere.model.checkpoint import Checkpoints, Epoch
 from taxosphere.model.config import PolarisConfig
@@ -38,11 +38,11 @@ from taxosphere.placing.insertion import Insertion
 from taxosphere.placing.suggestions import Suggestions
 from taxosphere.ranking import prior
 from taxosphere.ranking.crossfit import points
-from taxosphere.ranking.features.candidates import Context
+from taxosphere.ranking.features.candidates import CandidateIndex
 from taxosphere.ranking.lexical import index as word_index
-from taxosphere.ranking.lexical.index import Wording
+from taxosphere.ranking.lexical.index import ConceptTokens
 from taxosphere.ranking.logistic import Logistic
-from taxosphere.ranking.out_of_fold import HeldOut
+from taxosphere.ranking.out_of_fold import OutOfFold
 from taxosphere.ranking.ranker import Ranker
 from taxosphere.taxonomy import Concept, Taxonomy
 from taxosphere.taxonomy.formats.io.streams import expand_home
@@ -90,7 +90,7 @@ class Polaris:
         config = self._wanted or auto(taxonomy)
         if isinstance(encoder, str | PathLike):
             config, encoder = _with_encoder(config, encoder), None
-        config = anchored(config)
+        config = with_absolute_paths(config)
         state = config.seed if random_state is None else operator.index(random_state)
         if not 0 <= state < SEEDS:
             raise InputError(f"the random state is {state}; it lies between 0 and {SEEDS - 1:,}")
@@ -123,14 +123,14 @@ class Polaris:
         )
         head = space.head
         fitted = assemble(space.encoder, head.network, ranker, None, head.history, taxonomy, space.views)
-        sight = None
+        image_model = None
         if image_encoder:
             report(0, 1, f"looking at pictures of {sum(map(bool, taxonomy.images)):,} concepts")
-            sight = Sight.fit(taxonomy, image_encoder, fitted.plain_vectors, config, state)
+            image_model = ImageModel.fit(taxonomy, image_encoder, fitted.plain_vectors, config, state)
         self.config = config.model_copy(update={"seed": state})
         inserting = Insertion.fit(taxonomy, fitted.plain_vectors, state)
         began = None if begin is None else begin.digest()
-        self._fitted = replace(fitted, insertion=inserting, sight=sight, began=began)
+        self._fitted = replace(fitted, insertion=inserting, image_model=image_model, began=began)
         return self
 
     @property
@@ -166,26 +166,26 @@ class Polaris:
         if other is not None:
             raise TypeError(f"a Concept is scored, not {_kind(other)}; 'suggest' takes names")
         scores = np.empty((len(queries), len(self.taxonomy)), np.float32)
-        for look in inference.looks(self._state, self._state.context, queries, explained=0):
+        for look in inference.rank_queries(self._state, self._state.context, queries, explained=0):
             scores[look.rows] = look.ranked.scores
         return scores
 
     def suggest(
         self, concept: New = "", description: str = "", *, images: Sequence[str | PathLike[str]] = (), k: int = 10
     ) -> Suggestions:
-        """Ranked parents of one new concept: a name, a (name, description) pair or a `Concept`; pictures of it too, or
+        """Ranking parents of one new concept: a name, a (name, description) pair or a `Concept`; pictures of it too, or
         pictures alone."""
         if description or images:
             if not isinstance(concept, str):
                 raise TypeError("a pair or a Concept brings its own description and pictures")
-            if images and self.sight is None:
+            if images and self.image_model is None:
                 raise InputError("this model was fitted without pictures: ask without 'images'")
             files = [images] if isinstance(images, str) else images
             concept = Concept("", concept, description, images=tuple(map(str, files)))
         return next(self.suggest_many([concept], k=k))
 
     def suggest_many(self, concepts: Iterable[New], *, k: int = 10) -> Iterator[Suggestions]:
-        """Ranked parents of many, computed block by block as they are asked for."""
+        """Ranking parents of many, computed block by block as they are asked for."""
         if k < 1:
             raise ValueError(f"k is {k}: at least one parent is suggested")
         queries = as_concepts(concepts, self.taxonomy)
@@ -235,18 +235,18 @@ class Polaris:
         """Refer to a changed taxonomy from now on, with what was learned before: nothing is trained again."""
         _refuse(taxonomy)
         fitted = self._state
-        views = encode_views(fitted.encoder, list(taxonomy.concepts()))
+        views = encode_text_vectors(fitted.encoder, list(taxonomy.concepts()))
         moved = assemble(
             fitted.encoder, fitted.network, fitted.ranker, fitted.insertion, fitted.history, taxonomy, views
         )
-        sight = None if fitted.sight is None else fitted.sight.adopt(taxonomy, moved.plain_vectors)
-        self._fitted = replace(moved, sight=sight, began=fitted.began)
+        image_model = None if fitted.image_model is None else fitted.image_model.adopt(taxonomy, moved.plain_vectors)
+        self._fitted = replace(moved, image_model=image_model, began=fitted.began)
         return self
 
     @property
-    def held_out(self) -> HeldOut:
+    def out_of_fold(self) -> OutOfFold:
         """Lists of concepts hidden while the ranker learned, scored by nets that had not seen them."""
-        return self._state.ranker.held_out
+        return self._state.ranker.out_of_fold
 
     def summary(self) -> list[str]:
         """What was learned, in a few lines."""
@@ -257,13 +257,13 @@ class Polaris:
             lines.append(
                 "the encoder learned along" if kept else "fine-tuning answered no better: the encoder is as it was"
             )
-        held = fitted.ranker.held_out
+        held = fitted.ranker.out_of_fold
         if len(held.golds):
             right = held.labels[:, 0].mean()
             lines.append(
                 f"of {len(held.golds):,} hidden leaves {right:.0%} were put below a true parent at first place"
             )
-        return lines + ([] if fitted.sight is None else fitted.sight.summary())
+        return lines + ([] if fitted.image_model is None else fitted.image_model.summary())
 
     # -- on disk ------------------------------------------------------------------------------------------------------
 
@@ -276,24 +276,24 @@ class Polaris:
             "network": {key: value.numpy() for key, value in fitted.network.state_dict().items()},
             "ranker": arrays,
             "views": fitted.context.views.to_arrays(),
-            "words": fitted.context.wording.to_arrays(),
+            "words": fitted.context.tokens.to_arrays(),
         }
         if fitted.insertion is not None:
             tensors["insertion"] = fitted.insertion.model.to_arrays()
-        sight: dict[str, object] = {}
-        if fitted.sight is not None:
-            tensors["pictures"], sight["pictures"] = fitted.sight.to_arrays()
+        image_model: dict[str, object] = {}
+        if fitted.image_model is not None:
+            tensors["pictures"], image_model["pictures"] = fitted.image_model.to_arrays()
         if fitted.plain is not fitted.encoder:
             tensors["encoder"] = dict(text_encoders.trainable(fitted.encoder).tuned)
         manifest = {
-            **sight,
+            **image_model,
             "config": self.config.model_dump(mode="json"),
             "encoder": text_encoders.description(fitted.plain),
             "began": fitted.began,
             "words": word_index.VERSION,
             "ranker": notes,
             "history": [asdict(epoch) for epoch in fitted.history],
-            "metrics": {"held_out_hit@1": _share(fitted.ranker.held_out.labels[:, 0])},
+            "metrics": {"held_out_hit@1": _share(fitted.ranker.out_of_fold.labels[:, 0])},
         }
         artifact.save(path, "polaris", manifest, tensors, self.taxonomy)
 
@@ -305,17 +305,17 @@ class Polaris:
         insertion, pictures = stored.tensors.get("insertion"), stored.tensors.get("pictures")
         with artifact.same_layout(path):
             config = PolarisConfig.from_mapping(stored.manifest["config"], path)
-            views = Views(**stored.tensors["views"])
+            views = TextVectors(**stored.tensors["views"])
             network = SphereNetwork(views.full.shape[1], config.network)
             network.load_state_dict({key: torch.from_numpy(value) for key, value in stored.tensors["network"].items()})
             ranker = Ranker.from_arrays(stored.tensors["ranker"], stored.manifest["ranker"])
             inserting = None if insertion is None else Insertion(Logistic(**insertion))
             history = tuple(Epoch(**entry) for entry in stored.manifest["history"])
             same_words = stored.manifest.get("words") == word_index.VERSION
-            wording = Wording.from_arrays(stored.tensors["words"]) if same_words else None
+            tokens = ConceptTokens.from_arrays(stored.tensors["words"]) if same_words else None
         known = stored.manifest.get("encoder")
         if isinstance(encoder, str | PathLike):
-            config = anchored(_with_encoder(config, encoder))
+            config = with_absolute_paths(_with_encoder(config, encoder))
             encoder = load_encoder(config)
         elif encoder is None:
             encoder = load_encoder(config)
@@ -326,28 +326,28 @@ class Polaris:
         if "encoder" in stored.tensors:
             encoder = text_encoders.trainable(encoder).with_weights(stored.tensors["encoder"])
         model = cls(config)
-        fitted = assemble(encoder, network.eval(), ranker, inserting, history, stored.taxonomy, views, wording)
+        fitted = assemble(encoder, network.eval(), ranker, inserting, history, stored.taxonomy, views, tokens)
         if pictures is not None:
             texts = fitted.plain_vectors
             with artifact.same_layout(path):
-                sight = Sight.from_arrays(pictures, stored.manifest["pictures"], stored.taxonomy, texts)
-            fitted = replace(fitted, sight=sight)
+                image_model = ImageModel.from_arrays(pictures, stored.manifest["pictures"], stored.taxonomy, texts)
+            fitted = replace(fitted, image_model=image_model)
         model._fitted = replace(fitted, began=stored.manifest.get("began"))
         return model
 
     # -- inside -------------------------------------------------------------------------------------------------------
 
     @property
-    def sight(self) -> Sight | None:
+    def image_model(self) -> ImageModel | None:
         """The picture side; None for a model that was fitted without pictures."""
-        return self._state.sight
+        return self._state.image_model
 
     def _suggest(
-        self, context: Context, queries: Sequence[Concept], *, k: int, exclude: Longs | None = None
+        self, context: CandidateIndex, queries: Sequence[Concept], *, k: int, exclude: Longs | None = None
     ) -> list[Suggestions]:
         found: dict[int, Suggestions] = {}
         places = suggestions.places_needed(k)
-        for look in inference.looks(self._state, context, queries, exclude=exclude, explained=places):
+        for look in inference.rank_queries(self._state, context, queries, exclude=exclude, explained=places):
             asked = [queries[i] for i in look.rows]
             made = suggestions.assemble(
                 look.context, asked, look.vectors, look.ranked, look.matches, k=k, cutoff=look.cutoff
@@ -362,10 +362,10 @@ class Polaris:
         fitted, seed = self._state, self.taxonomy
         edges = [(found[0].id, query.id) for query, found in zip(queries, alone, strict=True) if found]
         grown = seed.add(queries, edges)
-        new = encode_views(fitted.encoder, queries)
+        new = encode_text_vectors(fitted.encoder, queries)
         known = fitted.context.views.to_arrays()
-        views = Views(**{name: np.concatenate([known[name], rows]) for name, rows in new.to_arrays().items()})
-        context = Context(grown, views, points(fitted.network, views.full), len(seed))
+        views = TextVectors(**{name: np.concatenate([known[name], rows]) for name, rows in new.to_arrays().items()})
+        context = CandidateIndex(grown, views, points(fitted.network, views.full), len(seed))
         return self._suggest(context, queries, k=10, exclude=np.arange(len(seed), len(grown)))
 
     def _with_insertions(self, placement: Placement, least: float) -> Placement:
@@ -400,13 +400,13 @@ def _with_encoder(config: PolarisConfig, name: str | PathLike[str]) -> PolarisCo
     return config.model_copy(update={"encoder": config.encoder.model_copy(update={"name": fspath(name)})})
 
 
-def anchored(config: PolarisConfig) -> PolarisConfig:
+def with_absolute_paths(config: PolarisConfig) -> PolarisConfig:
     """The same settings with the whole paths of encoders that lie on this machine: a model is used from any folder."""
-    images = config.images.model_copy(update={"encoder": _anchored(config.images.encoder)})
-    return _with_encoder(config, _anchored(config.encoder.name)).model_copy(update={"images": images})
+    images = config.images.model_copy(update={"encoder": _absolute_path(config.images.encoder)})
+    return _with_encoder(config, _absolute_path(config.encoder.name)).model_copy(update={"images": images})
 
 
-def _anchored(encoder: str) -> str:
+def _absolute_path(encoder: str) -> str:
     place = expand_home(encoder)
     reserved = (weights.PACKAGED, efficientnet.NAME, collection.AUTO, collection.NONE)
     return str(place.absolute()) if encoder not in reserved and place.exists() else encoder

@@ -12,7 +12,7 @@ from support.tiny_encoder import build_tiny_encoder
 from taxosphere import Taxonomy
 from taxosphere.cli import main
 from taxosphere.model.config import PolarisConfig
-from taxosphere.polaris import anchored
+from taxosphere.polaris import with_absolute_paths
 
 QUICK = ("training.epochs=3", "ranking.folds=2", "ranking.nets=1", "ranking.epochs=4")
 
@@ -220,6 +220,6 @@ def test_names_of_encoders_are_not_taken_for_folders(tmp_path: Path, monkeypatch
     monkeypatch.chdir(tmp_path)
     for name in ("minilm", "auto", "own"):
         (tmp_path / name).mkdir()
-    assert anchored(PolarisConfig()) == PolarisConfig()
-    own = anchored(PolarisConfig().with_overrides(["encoder.name=own", "images.encoder=own"]))
+    assert with_absolute_paths(PolarisConfig()) == PolarisConfig()
+    own = with_absolute_paths(PolarisConfig().with_overrides(["encoder.name=own", "images.encoder=own"]))
     assert (own.encoder.name, own.images.encoder) == (str(tmp_path / "own"),) * 2

@@ -126,8 +126,8 @@ def test_a_list_with_pictures_is_expanded(model: Path, workplace: Path, capsys: 
     assert grown.images[names["warm 8"]] == (str(workplace / "new" / "warm.png"),)
     assert grown.images[names["cold"]] == (str(workplace / "new" / "cold.png"),)  # called after its file
     fresh = Polaris.load(model).adopt(grown)
-    assert fresh.sight is not None
-    assert fresh.sight.known.shown[names["warm 8"]]
+    assert fresh.image_model is not None
+    assert fresh.image_model.known.shown[names["warm 8"]]
     assert "attached 3 of 3" in capsys.readouterr().err
 
 

@@ -34,7 +34,7 @@ def task(dim: int = 24, labels: int = 5, each: int = 24) -> tuple[Labelled, np.n
     return Labelled(vectors[kept], label[kept], texts), vectors[held], label[held]
 
 
-def _quick(name: str) -> image_protocol.PictureMethod:
+def _quick(name: str) -> image_protocol.ImageMethod:
     method = image_protocol.create(name)
     if isinstance(method, image_protocol.OnPictures):
         return image_protocol.OnPictures(type(method.system), image_protocol.PICTURE_SETTINGS.get(name, {}) | QUICK)

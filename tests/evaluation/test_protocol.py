@@ -67,7 +67,7 @@ def test_the_answers_cannot_reach_the_scores(name, kind, letters) -> None:
     """Give every query random other parents in the hidden part: nothing a method computes may change by a bit."""
     taxonomy, parts = forest()
     plan = Plan(kind, runs=1)
-    part = protocol.cut(taxonomy, parts, plan, 0)
+    part = protocol.make_split(taxonomy, parts, plan, 0)
     asked = {query.id for query in part.queries}
     rng = np.random.default_rng(1)
     # New parents have a visible child and hidden parents keep theirs, so the same concepts are leaves as before.
@@ -78,7 +78,7 @@ def test_the_answers_cannot_reach_the_scores(name, kind, letters) -> None:
     shuffled = taxonomy.with_edges(
         np.array([(taxonomy.position(a), taxonomy.position(b)) for a, b in kept + moved], np.int32)
     )
-    other = protocol.cut(shuffled, parts, plan, 0)
+    other = protocol.make_split(shuffled, parts, plan, 0)
     assert {query.id for query in other.queries} == asked
     assert any(a.tolist() != b.tolist() for a, b in zip(part.gold, other.gold))
     before = recorded(taxonomy, parts, name, letters, plan)
@@ -125,7 +125,7 @@ def test_progress_reaches_its_end(letters) -> None:
 
 def test_spread_is_the_sample_deviation() -> None:
     """1, 3: mean 2, deviations 1 and 1, squares over (2 - 1): sqrt 2"""
-    assert protocol.spread([{"mr": 1.0}, {"mr": 3.0}]) == {"mr": {"mean": 2.0, "std": pytest.approx(2**0.5)}}
+    assert protocol.mean_std([{"mr": 1.0}, {"mr": 3.0}]) == {"mr": {"mean": 2.0, "std": pytest.approx(2**0.5)}}
 
 
 def test_a_cycle_is_refused_or_repaired() -> None:
@@ -146,14 +146,14 @@ def test_repairs_are_named_without_the_folder_of_this_machine(tmp_path: Path) ->
 
 def test_edges_can_be_taken_away() -> None:
     taxonomy, parts = forest()
-    part = protocol.cut(taxonomy, parts, Plan(), 0)
-    thinned = protocol.thin(part, 0.25, 1)
+    part = protocol.make_split(taxonomy, parts, Plan(), 0)
+    thinned = protocol.drop_edges(part, 0.25, 1)
     before, after = set(part.seed.edges()), set(thinned.seed.edges())
     assert after < before
     assert len(after) == len(before) - round(0.25 * len(before))
     assert thinned.seed.ids == part.seed.ids
-    assert set(protocol.thin(part, 0.25, 2).seed.edges()) != after
-    assert protocol.thin(part, 0.0, 1) is part
+    assert set(protocol.drop_edges(part, 0.25, 2).seed.edges()) != after
+    assert protocol.drop_edges(part, 0.0, 1) is part
 
 
 def test_descriptions_can_be_taken_away() -> None:

@@ -15,7 +15,7 @@ from taxosphere.methods import registry as methods
 
 @pytest.fixture
 def line(animals: Taxonomy, letters: object) -> records.Record:
-    part = protocol.cut(animals, None, Plan("leaves"), 0)
+    part = protocol.make_split(animals, None, Plan("leaves"), 0)
     run = protocol.run(methods.create("tfidf"), part, letters, 3)
     return records.record("zoo", "tfidf", "leaves", run, ["a → b: dropped"])
 
@@ -60,7 +60,7 @@ def test_a_damaged_line_in_the_middle_is_named(tmp_path: Path, line: records.Rec
 
 
 def test_a_loss_that_got_lost_is_an_empty_cell(tmp_path: Path, animals: Taxonomy, letters: object) -> None:
-    part = protocol.cut(animals, None, Plan("leaves"), 0)
+    part = protocol.make_split(animals, None, Plan("leaves"), 0)
     run = replace(protocol.run(methods.create("tfidf"), part, letters, 3), history={"loss": [1.0, float("nan")]})
     line = records.record("zoo", "tfidf", "leaves", run)
     records.append(tmp_path / "runs.jsonl", line)

@@ -5,18 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from taxosphere.images.fusion import fuse
-from taxosphere.ranking.ranker import Ranked
+from taxosphere.ranking.ranker import Ranking
 
 SHARE = 0.1
 
 
-def ranked(probabilities: list[float], none: float, listed: list[int], n: int, name: str = "sign") -> Ranked:
+def ranked(probabilities: list[float], none: float, listed: list[int], n: int, name: str = "sign") -> Ranking:
     p = np.array([probabilities], np.float32)
     scores = np.full((1, n), -9.0, np.float32)
     scores[0, listed] = np.log(p[0])
     cosine = np.linspace(0.9, 0.1, len(listed), dtype=np.float32)[None]
     parts = np.arange(len(listed), dtype=np.float32)[None, :, None]
-    return Ranked(np.array([listed]), p, np.array([none], np.float32), scores, cosine, cosine > 0.5, parts, (name,))
+    return Ranking(np.array([listed]), p, np.array([none], np.float32), scores, cosine, cosine > 0.5, parts, (name,))
 
 
 def test_the_product_over_the_base_rate() -> None:

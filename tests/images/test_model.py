@@ -14,7 +14,7 @@ from support.tiny_encoder import build_tiny_encoder
 from taxosphere import Concept, Polaris, Taxonomy, artifact
 from taxosphere.cli import main
 from taxosphere.encoders.image import registry as image_encoders
-from taxosphere.images.model import Sight
+from taxosphere.images.model import ImageModel
 
 QUICK = ("training.epochs=2", "ranking.folds=2", "ranking.nets=1", "ranking.epochs=4")
 KINDS = {
@@ -67,22 +67,22 @@ def model(place: Path) -> Path:
     return place / "model"
 
 
-def look_at(sight: Sight, place: Path, shade: str) -> np.ndarray:
-    found = image_encoders.gallery(sight.encoder, [[str(place / "new" / f"{shade}.png")]])
-    assert sight.recogniser is not None
-    return sight.recogniser.probabilities(found.vectors, [np.array([0])])[0]
+def look_at(image_model: ImageModel, place: Path, shade: str) -> np.ndarray:
+    found = image_encoders.gallery(image_model.encoder, [[str(place / "new" / f"{shade}.png")]])
+    assert image_model.recogniser is not None
+    return image_model.recogniser.probabilities(found.vectors, [np.array([0])])[0]
 
 
 def test_a_model_keeps_one_head_for_both(model: Path) -> None:
     loaded = Polaris.load(model)
-    sight = loaded.sight
-    assert sight is not None
-    assert sight.known.head is not None
-    assert sight.known.heard
-    np.testing.assert_array_equal(sight.known.head.even, sight.known.directions.even)
-    assert sight.recogniser is not None
-    assert sight.recogniser.towers.spoken is not None
-    leaves = {loaded.taxonomy.ids[i] for i in sight.recogniser.labels}
+    image_model = loaded.image_model
+    assert image_model is not None
+    assert image_model.known.head is not None
+    assert image_model.known.heard
+    np.testing.assert_array_equal(image_model.known.head.even, image_model.known.directions.even)
+    assert image_model.recogniser is not None
+    assert image_model.recogniser.towers.spoken is not None
+    leaves = {loaded.taxonomy.ids[i] for i in image_model.recogniser.labels}
     assert leaves == {shade for _, shades in KINDS.values() for shade in shades}
 
 
@@ -98,14 +98,14 @@ def test_a_folder_from_before_there_was_one_head_is_refused(
 
 def test_colours_are_named_and_those_without_pictures_come_close(model: Path, place: Path) -> None:
     loaded = Polaris.load(model)
-    sight = loaded.sight
-    assert sight is not None
-    assert sight.recogniser is not None
-    names = [loaded.taxonomy.names[i] for i in sight.recogniser.labels]
+    image_model = loaded.image_model
+    assert image_model is not None
+    assert image_model.recogniser is not None
+    names = [loaded.taxonomy.names[i] for i in image_model.recogniser.labels]
     ranks = {
         shade: int((found > found[names.index(shade)]).sum()) + 1
         for shade in names
-        for found in [look_at(sight, place, shade)]
+        for found in [look_at(image_model, place, shade)]
     }
     assert np.mean([rank == 1 for shade, rank in ranks.items() if shade not in UNPICTURED]) > 0.9
     assert np.median([ranks[shade] for shade in UNPICTURED]) <= 3  # of 24; without their texts they would be last
@@ -129,14 +129,14 @@ def test_adopted_pictures_that_cannot_be_used_are_named(model: Path, place: Path
     grown = Taxonomy.from_concepts(
         [*loaded.taxonomy.concepts(), pictured, blank], [*edges, ("warm", "vermilion"), ("warm", "scarlet")]
     )
-    sight = loaded.adopt(grown).sight
-    assert sight is not None
-    assert sight.known.shown[grown.position("vermilion")]
-    assert not sight.known.shown[grown.position("scarlet")]
-    assert [fault.path for fault in sight.faults] == gone
-    again = loaded.adopt(grown).sight
+    image_model = loaded.adopt(grown).image_model
+    assert image_model is not None
+    assert image_model.known.shown[grown.position("vermilion")]
+    assert not image_model.known.shown[grown.position("scarlet")]
+    assert [fault.path for fault in image_model.faults] == gone
+    again = loaded.adopt(grown).image_model
     assert again is not None
-    assert again.faults == sight.faults
+    assert again.faults == image_model.faults
 
 
 def test_evaluate_reads_labels_by_the_same_encoder(place: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,7 +8,7 @@ import pytest
 from support.made_up_images import SharedSpace
 from taxosphere import Taxonomy
 from taxosphere.images import ranker
-from taxosphere.images.ranker import Pictured, PictureRanker, query, shortlist, signs
+from taxosphere.images.ranker import ImageIndex, ImageRanker, query, shortlist, signs
 from taxosphere.model.config import RankingConfig
 from taxosphere.ranking.crossfit import Examples
 from taxosphere.ranking.features import shortlist as shortlists
@@ -23,7 +23,7 @@ def tree() -> Taxonomy:
     return Taxonomy.from_edges(pairs)
 
 
-def pictured(*, blind: bool = False, shared: bool = True, shots: int = 4) -> tuple[Pictured, SharedSpace]:
+def pictured(*, blind: bool = False, shared: bool = True, shots: int = 4) -> tuple[ImageIndex, SharedSpace]:
     """Leaves are the labels of the space; a kind is called as its leaf is."""
     space, taxonomy = SharedSpace.make(shots=shots, seed=0, scatter=0.5, blind=blind), tree()
     kind, leaf = (np.array([taxonomy.position(f"{what} {i}") for i in range(KINDS)]) for what in ("kind", "leaf"))
@@ -31,11 +31,11 @@ def pictured(*, blind: bool = False, shared: bool = True, shots: int = 4) -> tup
     texts[kind], texts[leaf] = space.captions, space.texts
     texts[taxonomy.position("top")] = space.texts.mean(0)
     rows = space.label < SHOWN
-    made = Pictured.of(taxonomy, space.vectors[rows], leaf[space.label[rows]], texts, shared=shared)
+    made = ImageIndex.of(taxonomy, space.vectors[rows], leaf[space.label[rows]], texts, shared=shared)
     return made, space
 
 
-def placed(known: Pictured, space: SharedSpace, *, bare: bool) -> float:
+def placed(known: ImageIndex, space: SharedSpace, *, bare: bool) -> float:
     """Share of new pictures whose best guess is their kind."""
     rows = np.flatnonzero((space.gold >= SHOWN) == bare)
     asked = query(known.directions, space.asked, [np.array([row]) for row in rows])
@@ -95,7 +95,7 @@ def test_no_more_leaves_are_hidden_than_the_settings_ask_for() -> None:
 def test_questions_in_blocks_give_the_same_examples(shared: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     whole, sizes = examples(shared=shared), []
 
-    def counted(known: Pictured, asked: np.ndarray) -> dict[str, np.ndarray]:
+    def counted(known: ImageIndex, asked: np.ndarray) -> dict[str, np.ndarray]:
         sizes.append(len(asked))
         return signs(known, asked)
 
@@ -116,7 +116,7 @@ def test_the_same_random_state_gives_the_same_ranker(shared: bool) -> None:
     texts = np.random.default_rng(0).normal(size=(len(taxonomy), 64)).astype(np.float32)
     settings = RankingConfig(folds=2, nets=1, epochs=3)
     made = [
-        PictureRanker.fit(taxonomy, space.vectors, leaf[space.label], texts, settings, shared=shared, random_state=4)
+        ImageRanker.fit(taxonomy, space.vectors, leaf[space.label], texts, settings, shared=shared, random_state=4)
         for _ in range(2)
     ]
     first, second = (ranker.learned.to_arrays()[0] for ranker in made)

@@ -5,12 +5,19 @@ from __future__ import annotations
 import numpy as np
 
 from support.made_up_images import SharedSpace, clusters
-from taxosphere.images.whitening import SHRINK, Directions, label_means, reciprocal_rank, speak, unit
+from taxosphere.images.whitening import (
+    SHRINK,
+    WithinClassWhitening,
+    label_means,
+    reciprocal_rank,
+    texts_match_images,
+    unit,
+)
 
 
 def test_the_shrunk_scatter_within_labels_becomes_even() -> None:
     vectors, label, _ = clusters(each=40)
-    found = Directions.fit(vectors, label, 6)
+    found = WithinClassWhitening.fit(vectors, label, 6)
     rows = found.centred(vectors).astype(np.float64)
     scatter = sum(np.cov(rows[label == i].T, bias=True) for i in range(6)) / 6
     shrunk = (1 - SHRINK) * scatter + SHRINK * np.trace(scatter) / 20 * np.eye(20)
@@ -20,8 +27,8 @@ def test_the_shrunk_scatter_within_labels_becomes_even() -> None:
 
 def test_activations_are_rooted_and_signed_vectors_are_not() -> None:
     vectors, label, _ = clusters()
-    assert not Directions.fit(vectors, label, 6).rooted
-    positive = Directions.fit(vectors**2, label, 6)
+    assert not WithinClassWhitening.fit(vectors, label, 6).rooted
+    positive = WithinClassWhitening.fit(vectors**2, label, 6)
     assert positive.rooted
     expected = np.abs(vectors) / np.linalg.norm(vectors, axis=1, keepdims=True) - positive.centre
     np.testing.assert_allclose(positive.centred(vectors**2), expected, atol=1e-5)
@@ -29,7 +36,7 @@ def test_activations_are_rooted_and_signed_vectors_are_not() -> None:
 
 def test_vectors_of_a_shared_space_are_never_rooted() -> None:
     vectors, label, _ = clusters()
-    assert not Directions.fit(vectors**2, label, 6, shared=True).rooted
+    assert not WithinClassWhitening.fit(vectors**2, label, 6, shared=True).rooted
 
 
 def test_texts_go_through_the_same_map_around_their_own_centre() -> None:
@@ -39,7 +46,7 @@ def test_texts_go_through_the_same_map_around_their_own_centre() -> None:
     half = unit(rng.normal(size=(6, 5))) / 2
     high = np.sqrt(0.75)
     pictures, texts = (np.column_stack([half, np.full(6, side)]).astype(np.float32) for side in (high, -high))
-    directions = Directions.fit(pictures, label, 4, shared=True)
+    directions = WithinClassWhitening.fit(pictures, label, 4, shared=True)
     head = directions.of_texts(texts, np.arange(6))
     np.testing.assert_array_equal(head.even, directions.even)
     np.testing.assert_allclose(head(texts), directions(pictures), atol=1e-5)
@@ -53,17 +60,17 @@ def test_texts_that_speak_are_told_from_those_that_do_not() -> None:
     for blind in spoke:
         for seed in range(20):
             space = SharedSpace.make(shots=2, seed=seed, blind=blind)
-            directions = Directions.fit(space.vectors, space.label, 40, shared=True)
+            directions = WithinClassWhitening.fit(space.vectors, space.label, 40, shared=True)
             means = label_means(directions(space.vectors), space.label, 40)
-            spoke[blind] += speak(directions.of_texts(space.texts, space.label)(space.texts), means)
+            spoke[blind] += texts_match_images(directions.of_texts(space.texts, space.label)(space.texts), means)
     assert spoke[False] == 20
     assert spoke[True] <= 1
 
 
 def test_two_labels_prove_nothing() -> None:
-    assert not speak(np.eye(2, dtype=np.float32), np.eye(2, dtype=np.float32))
-    assert speak(np.eye(5, dtype=np.float32), np.eye(5, dtype=np.float32))
-    assert not speak(np.eye(5, dtype=np.float32), np.zeros((5, 5), np.float32))
+    assert not texts_match_images(np.eye(2, dtype=np.float32), np.eye(2, dtype=np.float32))
+    assert texts_match_images(np.eye(5, dtype=np.float32), np.eye(5, dtype=np.float32))
+    assert not texts_match_images(np.eye(5, dtype=np.float32), np.zeros((5, 5), np.float32))
 
 
 def test_reciprocal_ranks_by_hand() -> None:

@@ -12,7 +12,7 @@ from taxosphere.encoders.text.transformer import TransformerEncoder
 from taxosphere.encoders.weights import locate
 from taxosphere.model.checkpoint import Checkpoints
 from taxosphere.model.config import PolarisConfig
-from taxosphere.model.early_stopping import carve, fit_head, fit_tuned
+from taxosphere.model.early_stopping import fit_head, fit_tuned, validation_split
 from taxosphere.model.training import highest, train_head
 
 CONFIG = PolarisConfig().with_overrides(
@@ -33,7 +33,7 @@ def test_the_final_head_is_trained_on_everything_for_the_number_of_epochs_found(
 
 
 def test_validation_queries_are_leaves_that_leave_the_seed(grove: Grove) -> None:
-    split = carve(grove[0], 0.25, 0)
+    split = validation_split(grove[0], 0.25, 0)
     assert split is not None
     assert len(split.queries) == 24
     assert not {query.id for query in split.queries} & set(split.seed.ids)
@@ -41,7 +41,7 @@ def test_validation_queries_are_leaves_that_leave_the_seed(grove: Grove) -> None
 
 
 def test_too_small_a_seed_is_trained_without_validation(animals: Taxonomy) -> None:
-    assert carve(animals, 0.2, 0) is None
+    assert validation_split(animals, 0.2, 0) is None
     head = fit_head(torch.randn(len(animals), 8), animals, CONFIG, random_state=0)
     assert len(head.history) == head.epochs == 10
     assert head.history[-1].mrr is None

@@ -9,7 +9,7 @@ import torch
 from taxosphere.encoders.text.transformer import TransformerEncoder
 from taxosphere.encoders.weights import locate
 from taxosphere.model.config import NetworkConfig
-from taxosphere.model.inputs import Frozen, Tuned
+from taxosphere.model.inputs import FixedVectors, TrainableEncoder
 from taxosphere.model.network import SphereNetwork
 
 TEXTS = [f"a concept of kind {n % 5}" + " that says more" * (n % 4) for n in range(40)]
@@ -23,7 +23,7 @@ def parts(folder: Path) -> tuple[TransformerEncoder, SphereNetwork]:
 def test_frozen_serves_the_lift_of_its_rows(tiny_folder: Path) -> None:
     _, network = parts(tiny_folder)
     vectors = torch.randn(6, 16)
-    source = Frozen(vectors, network)
+    source = FixedVectors(vectors, network)
     torch.testing.assert_close(source.lifted(np.array([4, 1])), network.lift(vectors[[4, 1]]))
     assert source.parameters() == []
 
@@ -31,7 +31,7 @@ def test_frozen_serves_the_lift_of_its_rows(tiny_folder: Path) -> None:
 def test_two_passes_in_parts_give_the_gradient_of_one_pass(tiny_folder: Path) -> None:
     encoder, network = parts(tiny_folder)
     pairs = [np.array([3, 9, 20]), np.array([20, 33, 1, 3])]  # 3 and 20 are shared by two batches of one step
-    source = Tuned(encoder, TEXTS, network, bf16=False)
+    source = TrainableEncoder(encoder, TEXTS, network, bf16=False)
     source.open(np.unique(np.concatenate(pairs)))
     for rows in pairs:
         network.points(source.lifted(rows)).pow(3).sum().backward()
@@ -52,14 +52,14 @@ def test_two_passes_in_parts_give_the_gradient_of_one_pass(tiny_folder: Path) ->
 def test_everything_is_what_the_encoder_says(tiny_folder: Path) -> None:
     encoder, network = parts(tiny_folder)
     expected = network.lift(torch.from_numpy(encoder.encode(TEXTS)))
-    torch.testing.assert_close(Tuned(encoder, TEXTS, network, bf16=False).everything(), expected)
+    torch.testing.assert_close(TrainableEncoder(encoder, TEXTS, network, bf16=False).everything(), expected)
 
 
 @pytest.mark.parametrize("bf16", [False, True])
 def test_bf16_is_close_but_not_equal(tiny_folder: Path, bf16: bool) -> None:
     encoder, network = parts(tiny_folder)
-    exact = Tuned(encoder, TEXTS, network, bf16=False).everything()
-    found = Tuned(encoder, TEXTS, network, bf16=bf16).everything()
+    exact = TrainableEncoder(encoder, TEXTS, network, bf16=False).everything()
+    found = TrainableEncoder(encoder, TEXTS, network, bf16=bf16).everything()
     assert found.dtype == torch.float32
     assert torch.equal(found, exact) != bf16
     assert (found - exact).abs().max() < 0.1

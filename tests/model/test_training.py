@@ -12,7 +12,7 @@ from taxosphere.encoders.text.transformer import TransformerEncoder
 from taxosphere.encoders.weights import locate
 from taxosphere.model.checkpoint import Epoch
 from taxosphere.model.config import PolarisConfig
-from taxosphere.model.inputs import Frozen
+from taxosphere.model.inputs import FixedVectors
 from taxosphere.model.training import best_epoch, fine_tune, finished, new_network, rate, train_head
 from taxosphere.model.validation import Validation, mean_reciprocal_rank
 from taxosphere.taxonomy.split import leaves
@@ -73,7 +73,7 @@ def test_training_answers_validation_queries_better(grove: Grove) -> None:
     head = train_head(vectors, seed, config, random_state=0, validation=validation)
     mrr = [entry.mrr for entry in head.history]
     untrained = new_network(24, config, 0)
-    sources = Frozen(vectors, untrained), Frozen(validation.vectors, untrained)
+    sources = FixedVectors(vectors, untrained), FixedVectors(validation.vectors, untrained)
     assert max(mrr) > 1.1 * mean_reciprocal_rank(untrained, *sources, validation.gold, config.loss)
     assert head.best == 1 + mrr.index(max(mrr))
 

@@ -6,7 +6,7 @@ import torch
 
 from taxosphere.model import validation
 from taxosphere.model.config import LossConfig, NetworkConfig
-from taxosphere.model.inputs import Frozen
+from taxosphere.model.inputs import FixedVectors
 from taxosphere.model.network import Embedding, SphereNetwork
 
 
@@ -34,7 +34,7 @@ def test_a_query_equal_to_its_parent_ranks_first() -> None:
     network = SphereNetwork(4, NetworkConfig(dim=3, hidden=3), generator=torch.Generator().manual_seed(0))
     vectors = torch.randn(9, 4, generator=torch.Generator().manual_seed(1))
     gold = tuple(np.array([i]) for i in range(9))
-    source = Frozen(vectors, network)
+    source = FixedVectors(vectors, network)
     assert validation.mean_reciprocal_rank(network, source, source, gold, LossConfig(logit="cosine")) == 1.0
 
 

@@ -6,13 +6,13 @@ import numpy as np
 
 from support.gram_encoder import GramEncoder
 from taxosphere import Concept, Taxonomy
-from taxosphere.encoders.text.vectors import encode_views
+from taxosphere.encoders.text.vectors import encode_text_vectors
 from taxosphere.placing.suggestions import assemble
-from taxosphere.ranking.features.candidates import Context, Points
-from taxosphere.ranking.ranker import Ranked
+from taxosphere.ranking.features.candidates import CandidateIndex, Points
+from taxosphere.ranking.ranker import Ranking
 
 
-def _ranked(size: int, shown: int) -> Ranked:
+def _ranked(size: int, shown: int) -> Ranking:
     """Two lists in random order; the first three places are equally probable."""
     rng = np.random.default_rng(0)
     lists = np.stack([rng.permutation(size) for _ in range(2)])
@@ -22,14 +22,16 @@ def _ranked(size: int, shown: int) -> Ranked:
     reasons[0, 0, 1:] = 0  # a single reason
     scores, cosine = (rng.normal(size=(2, size)).astype(np.float32) for _ in range(2))
     names = tuple(f"sign {number}" for number in range(8))
-    return Ranked(lists, probability, np.zeros(2, np.float32), scores, cosine, cosine > 0, reasons, names)
+    return Ranking(lists, probability, np.zeros(2, np.float32), scores, cosine, cosine > 0, reasons, names)
 
 
 def test_siblings_reasons_and_parents_against_loops(animals: Taxonomy) -> None:
     queries = [Concept("q", "sea bird", "a bird of the sea"), Concept("r", "farm dog")]
-    views = encode_views(GramEncoder(), list(animals.concepts()))
-    context = Context(animals, views, Points(views.full, views.full, np.ones(len(animals), np.float32)), len(animals))
-    asked = encode_views(GramEncoder(), queries).full
+    views = encode_text_vectors(GramEncoder(), list(animals.concepts()))
+    context = CandidateIndex(
+        animals, views, Points(views.full, views.full, np.ones(len(animals), np.float32)), len(animals)
+    )
+    asked = encode_text_vectors(GramEncoder(), queries).full
     ranked = _ranked(len(animals), min(10, len(animals)))
     one = assemble(context, queries, asked, ranked, [(), ()], k=1, cutoff=1.0)
     for i, found in enumerate(assemble(context, queries, asked, ranked, [(), ()], k=5, cutoff=1.0)):

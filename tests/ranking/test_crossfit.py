@@ -6,19 +6,19 @@ import pytest
 from support.gram_encoder import GramEncoder
 from support.meadow import KINDS, meadow
 from taxosphere import Concept, Taxonomy
-from taxosphere.encoders.text.vectors import encode_views
+from taxosphere.encoders.text.vectors import encode_text_vectors
 from taxosphere.model.config import PolarisConfig
-from taxosphere.model.embedding import Refit, frozen
+from taxosphere.model.embedding import RefitWithout, frozen
 from taxosphere.ranking import crossfit
 from taxosphere.ranking.crossfit import asked_again, examples, folds
 from taxosphere.ranking.features.compute import FAMILIES
-from taxosphere.ranking.retrieval import BY_HAND
+from taxosphere.ranking.retrieval import DEFAULT_FIRST_STAGE
 
 CONFIG = PolarisConfig().with_overrides(("training.epochs=2", "ranking.folds=3"))
 
 
-def _refit(seed: Taxonomy) -> Refit:
-    return frozen(encode_views(GramEncoder(), list(seed.concepts())), CONFIG, 2)
+def _refit(seed: Taxonomy) -> RefitWithout:
+    return frozen(encode_text_vectors(GramEncoder(), list(seed.concepts())), CONFIG, 2)
 
 
 def test_a_fold_never_sees_the_leaves_it_is_asked() -> None:
@@ -43,7 +43,7 @@ def test_queries_asked_again_miss_all_their_parents_or_none(monkeypatch: pytest.
         return original(context, *rest, **more)
 
     monkeypatch.setattr(crossfit, "shortlist", watched)
-    found = list(asked_again(fold, fold.context(), FAMILIES, BY_HAND, 100, np.random.default_rng(3)))
+    found = list(asked_again(fold, fold.context(), FAMILIES, DEFAULT_FIRST_STAGE, 100, np.random.default_rng(3)))
     first, second = contexts
     assert set(KINDS) - set(first.ids)
     assert set(KINDS) <= set(first.ids) | set(second.ids)

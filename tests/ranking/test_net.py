@@ -6,7 +6,7 @@ import torch
 
 from taxosphere.model.config import RankingConfig
 from taxosphere.ranking import net
-from taxosphere.ranking.net import Net, Scorer
+from taxosphere.ranking.net import NetEnsemble, RankingNet
 
 SETTINGS = RankingConfig(epochs=20, nets=2, hidden=8)
 
@@ -17,7 +17,7 @@ def _lists(count: int, seed: int = 0, sign: float = 1.0) -> tuple[np.ndarray, np
     return table, np.arange(6) == (sign * table[..., 0]).argmax(1)[:, None]
 
 
-def _right(model: Scorer, table: np.ndarray, labels: np.ndarray) -> float:
+def _right(model: NetEnsemble, table: np.ndarray, labels: np.ndarray) -> float:
     return float(np.take_along_axis(labels, model.scores(table).argmax(1)[:, None], 1).mean())
 
 
@@ -43,7 +43,7 @@ def test_the_same_random_state_gives_the_same_weights() -> None:
 def test_arrays_bring_it_back() -> None:
     table, labels = _lists(60)
     model = net.train(table, labels, SETTINGS, nets=2, random_state=0, prior=None)
-    again = Scorer.from_arrays(model.to_arrays())
+    again = NetEnsemble.from_arrays(model.to_arrays())
     assert len(again.nets) == 2
     np.testing.assert_array_equal(again.scores(table), model.scores(table))
 
@@ -55,11 +55,11 @@ def test_scores_are_log_probabilities_of_one_net() -> None:
 
 
 def test_contributions_of_a_linear_net_add_up_to_the_score_above_the_average() -> None:
-    net = Net(3, 2, 0.0, torch.Generator())
+    net = RankingNet(3, 2, 0.0, torch.Generator())
     with torch.no_grad():
         net.linear.copy_(torch.tensor([1.0, -2.0, 0.5]))
         net.out.zero_()
-    model = Scorer(np.zeros(3, np.float32), np.ones(3, np.float32), (net,))
+    model = NetEnsemble(np.zeros(3, np.float32), np.ones(3, np.float32), (net,))
     table = np.random.default_rng(0).normal(size=(5, 4, 3)).astype(np.float32)
     raw = table @ np.array([1.0, -2.0, 0.5])
     found = model.contributions(model.standardise(table), np.tile(np.arange(4), (5, 1)))
@@ -88,7 +88,7 @@ def test_an_odd_value_cannot_decide_alone() -> None:
     np.testing.assert_allclose(model.scores(wild), model.scores(tame))
 
 
-def _moved(count: int, pull: float, known: Scorer) -> float:
+def _moved(count: int, pull: float, known: NetEnsemble) -> float:
     """How far nets go from a prior that ``count`` lists contradict, in thirty steps."""
     settings = SETTINGS.model_copy(update={"epochs": 600 // count, "batch": 20, "prior_pull": pull})
     model = net.train(*_lists(count, seed=2, sign=-1.0), settings, nets=1, random_state=0, prior=known)

@@ -9,11 +9,11 @@ from support.meadow import KINDS, Fitted, fit, meadow
 from taxosphere import Concept, Taxonomy
 from taxosphere.errors import InputError
 from taxosphere.evaluation.reliability import auroc
-from taxosphere.ranking.ranker import FEWEST, Ranked, Ranker
+from taxosphere.ranking.ranker import FEWEST, Ranker, Ranking
 from taxosphere.taxonomy.split import hide
 
 
-def _rank(model: Fitted, concepts: list[Concept], **wanted: object) -> Ranked:
+def _rank(model: Fitted, concepts: list[Concept], **wanted: object) -> Ranking:
     return model.ranker.rank(model.context, model.network, concepts, model.views(concepts), **wanted)  # type: ignore[arg-type]
 
 
@@ -59,10 +59,10 @@ def test_reasons_name_the_signs_and_are_there_for_every_candidate(fitted: Fitted
 
 def test_cosine_and_gate_are_those_of_the_sphere(fitted: Fitted, strangers: list[Concept]) -> None:
     from taxosphere.orbit import gate
-    from taxosphere.ranking.crossfit import queries_of
+    from taxosphere.ranking.crossfit import encode_queries
 
     found = _rank(fitted, strangers)
-    asked = queries_of(fitted.network, strangers, fitted.views(strangers)).points.z
+    asked = encode_queries(fitted.network, strangers, fitted.views(strangers)).points.z
     full = asked @ fitted.context.points.z.T
     np.testing.assert_allclose(found.cosine, np.take_along_axis(full, found.shortlist, 1), atol=1e-5)
     limit = gate.thresholds(gate.delta(fitted.seed), fitted.ranker.gamma)
@@ -73,7 +73,7 @@ def test_a_query_is_ranked_alike_alone_and_among_others(fitted: Fitted, stranger
     together = _rank(fitted, strangers)
     for i, concept in enumerate(strangers):
         alone = _rank(fitted, [concept])
-        # Products of other shapes round otherwise, so ranks of nearly equal values far down may swap.
+        # Products of other shapes round fallback, so ranks of nearly equal values far down may swap.
         np.testing.assert_allclose(alone.probabilities[0, 0], together.probabilities[i, 0], atol=0.01)
         np.testing.assert_allclose(alone.none[0], together.none[i], atol=0.01)
         assert alone.shortlist[0, 0] == together.shortlist[i, 0]
@@ -94,7 +94,7 @@ def test_the_same_seed_number_gives_the_same_ranker(fitted: Fitted, strangers: l
 
 
 def test_held_out_lists_tell_when_the_parent_is_gone(fitted: Fitted) -> None:
-    held = fitted.ranker.held_out
+    held = fitted.ranker.out_of_fold
     assert len(held.probabilities) == len(KINDS) * 8
     assert (held.probabilities.sum(1) + held.none[: len(held.golds)] <= 1 + 1e-5).all()
     assert (held.golds == 1).all()

@@ -6,10 +6,10 @@ from scipy.special import log_softmax
 from support.meadow import Fitted
 from taxosphere import Concept
 from taxosphere.ranking import retrieval
-from taxosphere.ranking.crossfit import queries_of
+from taxosphere.ranking.crossfit import encode_queries
 from taxosphere.ranking.features.compute import FAMILIES, signs
-from taxosphere.ranking.features.layout import Form, Signs
-from taxosphere.ranking.retrieval import BY_HAND, Guess, Sample
+from taxosphere.ranking.features.layout import FeatureColumns, Form
+from taxosphere.ranking.retrieval import DEFAULT_FIRST_STAGE, FirstStage, Sample
 
 
 def _made_up(queries: int, *, seed: int = 0) -> Sample:
@@ -21,7 +21,7 @@ def _made_up(queries: int, *, seed: int = 0) -> Sample:
     return Sample(("encoder", "siblings"), table, labels, np.zeros((queries, 30), np.float32))
 
 
-def _loss(weights: Guess, sample: Sample) -> float:
+def _loss(weights: FirstStage, sample: Sample) -> float:
     scores = sample.table @ np.array([weights.weights[name] for name in sample.names])
     return float(-log_softmax(scores, axis=1)[sample.labels].mean())
 
@@ -36,7 +36,7 @@ def test_no_nearby_weights_explain_the_choices_better() -> None:
     found = retrieval.fit([sample])
     for name in sample.names:
         for step in (-0.1, 0.1):
-            moved = Guess(found.weights | {name: found.weights[name] + step})
+            moved = FirstStage(found.weights | {name: found.weights[name] + step})
             assert _loss(found, sample) < _loss(moved, sample)
 
 
@@ -47,12 +47,14 @@ def test_few_queries_move_the_weights_less_than_many() -> None:
     assert few["encoder"] != many["encoder"]
 
 
-def _signs(fitted: Fitted, count: int, forms: dict[str, Form] | None = None) -> Signs:
-    return Signs((count, len(fitted.seed)), fitted.context.owners, forms or {}, np.zeros((count, 0), np.float32))
+def _signs(fitted: Fitted, count: int, forms: dict[str, Form] | None = None) -> FeatureColumns:
+    return FeatureColumns(
+        (count, len(fitted.seed)), fitted.context.non_leaves, forms or {}, np.zeros((count, 0), np.float32)
+    )
 
 
 def test_signs_that_were_not_computed_say_nothing(fitted: Fitted) -> None:
-    nothing = Guess({"encoder": 1.0, "votes, full": 2.0})(fitted.context, _signs(fitted, 3))
+    nothing = FirstStage({"encoder": 1.0, "votes, full": 2.0})(fitted.context, _signs(fitted, 3))
     assert nothing.shape == (3, len(fitted.seed))
     assert not nothing.any()
 
@@ -60,45 +62,47 @@ def test_signs_that_were_not_computed_say_nothing(fitted: Fitted) -> None:
 def test_at_all_asks_whether_there_is_any(fitted: Fitted) -> None:
     values = np.zeros((1, len(fitted.seed)), np.float32)
     values[0, :2] = 0.1, 7.0
-    found = Guess({"named at the end, at all": 0.5})(fitted.context, _signs(fitted, 1, {"named at the end": values}))
+    found = FirstStage({"named at the end, at all": 0.5})(
+        fitted.context, _signs(fitted, 1, {"named at the end": values})
+    )
     np.testing.assert_array_equal(found[0, :3], [0.5, 0.5, 0.0])
 
 
 def test_every_candidate_is_stood_for_once(fitted: Fitted, strangers: list[Concept], monkeypatch) -> None:  # type: ignore[no-untyped-def]
     size = len(fitted.seed)
     monkeypatch.setattr(retrieval, "BEST", 5)
-    asking = queries_of(fitted.network, strangers, fitted.views(strangers))
-    found = signs(fitted.context, asking, FAMILIES)
+    encoded = encode_queries(fitted.network, strangers, fitted.views(strangers))
+    found = signs(fitted.context, encoded, FAMILIES)
     gold = [np.array([0]), np.array([size - 1, 3]), np.array([7]), np.array([1])]
     draws = [retrieval.sample(fitted.context, found, gold, FAMILIES, np.random.default_rng(s)) for s in range(200)]
-    stood_for = np.mean([np.exp(each.stands_for).sum(1) for each in draws], 0)
+    stood_for = np.mean([np.exp(each.log_importance).sum(1) for each in draws], 0)
     np.testing.assert_allclose(stood_for, size, rtol=0.05)
     for each in draws[:5]:
-        counted = each.labels & np.isfinite(each.stands_for)
+        counted = each.labels & np.isfinite(each.log_importance)
         assert counted.sum(1).tolist() == [1, 2, 1, 1]
-        assert (each.stands_for[counted] == 0).all()
+        assert (each.log_importance[counted] == 0).all()
 
 
 def test_the_sample_holds_the_signs_of_its_candidates(fitted: Fitted, strangers: list[Concept]) -> None:
-    asking = queries_of(fitted.network, strangers, fitted.views(strangers))
-    found = signs(fitted.context, asking, FAMILIES)
+    encoded = encode_queries(fitted.network, strangers, fitted.views(strangers))
+    found = signs(fitted.context, encoded, FAMILIES)
     bird = fitted.seed.position("bird")
     each = retrieval.sample(fitted.context, found, [np.array([bird])] * 4, FAMILIES, np.random.default_rng(0))
     row, column = np.argwhere(each.labels)[0]
     for name in ("encoder", "descendants", "sphere mean"):
         form = found.forms.get(name)
-        expected = fitted.context.static[name][bird] if form is None else form[row, bird]  # type: ignore[index]
+        expected = fitted.context.candidate_features[name][bird] if form is None else form[row, bird]  # type: ignore[index]
         assert each.table[row, column, each.names.index(name)] == np.float32(expected)
 
 
 def test_a_learned_guess_begins_at_the_hand_set_order(fitted: Fitted, strangers: list[Concept]) -> None:
     """With a single query, the order of all candidates stays close to that of the weights set by hand."""
-    asking = queries_of(fitted.network, strangers, fitted.views(strangers))
-    found = signs(fitted.context, asking, FAMILIES)
+    encoded = encode_queries(fitted.network, strangers, fitted.views(strangers))
+    found = signs(fitted.context, encoded, FAMILIES)
     bird = fitted.seed.position("bird")
-    one = signs(fitted.context, queries_of(fitted.network, strangers[:1], fitted.views(strangers[:1])), FAMILIES)
+    one = signs(fitted.context, encode_queries(fitted.network, strangers[:1], fitted.views(strangers[:1])), FAMILIES)
     learned = retrieval.fit(
         [retrieval.sample(fitted.context, one, [np.array([bird])], FAMILIES, np.random.default_rng(0))]
     )
-    here, there = (g(fitted.context, found)[0] for g in (BY_HAND, learned))
+    here, there = (g(fitted.context, found)[0] for g in (DEFAULT_FIRST_STAGE, learned))
     assert np.corrcoef(here, there)[0, 1] > 0.7

@@ -8,14 +8,14 @@ import torch
 
 from support.gram_encoder import GramEncoder
 from taxosphere import Concept, Taxonomy
-from taxosphere.encoders.text.vectors import Views, encode_views
+from taxosphere.encoders.text.vectors import TextVectors, encode_text_vectors
 from taxosphere.model.config import PolarisConfig
 from taxosphere.model.embedding import frozen
 from taxosphere.model.network import SphereNetwork
 from taxosphere.model.training import train_head
 from taxosphere.ranking import prior
 from taxosphere.ranking.crossfit import points
-from taxosphere.ranking.features.candidates import Context
+from taxosphere.ranking.features.candidates import CandidateIndex
 from taxosphere.ranking.ranker import Ranker
 
 KINDS = ("bird", "fish", "tree", "stone", "chair", "boat", "cake", "coat")
@@ -38,19 +38,19 @@ class Fitted:
     seed: Taxonomy
     config: PolarisConfig
     network: SphereNetwork
-    context: Context
+    context: CandidateIndex
     ranker: Ranker
 
-    def views(self, concepts: list[Concept]) -> Views:
-        return encode_views(GramEncoder(), concepts)
+    def views(self, concepts: list[Concept]) -> TextVectors:
+        return encode_text_vectors(GramEncoder(), concepts)
 
 
 def fit(seed: Taxonomy, random_state: int = 0, *overrides: str) -> Fitted:
     wanted = ("training.epochs=5", "ranking.folds=3", "ranking.nets=2", "ranking.epochs=8", "ranking.prior=false")
     config = PolarisConfig().with_overrides((*wanted, *overrides))
-    views = encode_views(GramEncoder(), list(seed.concepts()))
+    views = encode_text_vectors(GramEncoder(), list(seed.concepts()))
     network = train_head(torch.from_numpy(views.full), seed, config, random_state=random_state).network
-    context = Context(seed, views, points(network, views.full), len(seed))
+    context = CandidateIndex(seed, views, points(network, views.full), len(seed))
     ranker = Ranker.fit(
         seed, frozen(views, config, 5), config, prior.wanted(config.ranking), gamma=1.0, random_state=random_state
     )

@@ -16,12 +16,12 @@ def usable(model: Polaris, concepts: Sequence[Concept], *, skip: bool) -> list[C
     """With ``skip``, the concepts without their broken pictures, each of which is named once."""
     if not any(concept.images for concept in concepts):
         return list(concepts)
-    if model.sight is None:
+    if model.image_model is None:
         output.warn("the model was fitted without pictures, so those of the new concepts are not looked at")
         return list(concepts)
     if not skip:
         return list(concepts)
-    kept, faults = model.sight.without_broken(concepts)
+    kept, faults = model.image_model.without_broken(concepts)
     for fault in faults:
         output.warn(f"passed over {fault}")
     return kept

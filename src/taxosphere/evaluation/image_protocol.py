@@ -25,12 +25,12 @@ from taxosphere.errors import InputError
 from taxosphere.evaluation import metrics
 from taxosphere.evaluation.protocol import Run
 from taxosphere.images import collection
-from taxosphere.images.ranker import Pictured, PictureRanker, query, signs
+from taxosphere.images.ranker import ImageIndex, ImageRanker, query, signs
 from taxosphere.images.recognition import PROMPT, places
 from taxosphere.images.towers import Towers, hold_out
 from taxosphere.methods import registry as methods
 from taxosphere.methods.baselines.base import Baseline
-from taxosphere.methods.baselines.image_base import Labelled, OnPictures, PictureMethod
+from taxosphere.methods.baselines.image_base import ImageMethod, Labelled, OnPictures
 from taxosphere.model import presets
 from taxosphere.model.config import RankingConfig, literal
 from taxosphere.polaris import Polaris
@@ -86,7 +86,7 @@ class OurTowers:
         return self.towers.score(vectors)
 
 
-def create(name: str) -> PictureMethod:
+def create(name: str) -> ImageMethod:
     if name == "polaris":
         return OurTowers()
     if name not in METHODS:
@@ -94,7 +94,7 @@ def create(name: str) -> PictureMethod:
     factory = methods.get(name)
     if isinstance(factory, type) and issubclass(factory, Baseline):
         return OnPictures(factory, PICTURE_SETTINGS.get(name))
-    made: PictureMethod = factory()  # type: ignore[assignment]
+    made: ImageMethod = factory()  # type: ignore[assignment]
     return made
 
 
@@ -117,7 +117,7 @@ def read(path: Path, encoder: str = collection.AUTO) -> PictureSet:
 
 def run(
     pictures: PictureSet,
-    method: PictureMethod,
+    method: ImageMethod,
     encoder: TextEncoder,
     *,
     classes: int | None = None,
@@ -204,10 +204,10 @@ def _sight(pictures: PictureSet, task: Unseen, name: str, encoder: TextEncoder, 
     every = pictures.gallery.vectors
     vectors, owner, shared = every[task.rows], task.owner, encoder is pictures.texts
     texts = encoder.encode([concept.text for concept in task.seed.concepts()])
-    known = Pictured.of(task.seed, vectors, owner, texts, shared=shared)
+    known = ImageIndex.of(task.seed, vectors, owner, texts, shared=shared)
     if name == "sibling-vote":
         return lambda: signs(known, query(known.directions, every, task.asked))["votes, sphere"]
-    learned = PictureRanker.fit(task.seed, vectors, owner, texts, RankingConfig(), shared=shared, random_state=state)
+    learned = ImageRanker.fit(task.seed, vectors, owner, texts, RankingConfig(), shared=shared, random_state=state)
     return lambda: learned.rank(known, every, task.asked).scores
 
 

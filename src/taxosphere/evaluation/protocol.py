@@ -84,7 +84,7 @@ class Result:
 
     @property
     def metrics(self) -> dict[str, Spread]:
-        return spread([run.metrics for run in self.runs])
+        return mean_std([run.metrics for run in self.runs])
 
     def document(self) -> dict[str, Any]:
         """The JSON document of `taxosphere evaluate --json`."""
@@ -100,11 +100,11 @@ class Result:
                 "fit": float(np.mean([run.fit_seconds for run in self.runs])),
                 "per_query": float(np.mean([run.query_seconds for run in self.runs])),
             },
-            "references": {name: spread([run.metrics for run in runs]) for name, runs in self.references.items()},
+            "references": {name: mean_std([run.metrics for run in runs]) for name, runs in self.references.items()},
         }
 
 
-def spread(rows: Sequence[Mapping[str, float]]) -> dict[str, Spread]:
+def mean_std(rows: Sequence[Mapping[str, float]]) -> dict[str, Spread]:
     """Mean and sample standard deviation (0 for a single run) of each metric."""
     found = {}
     for name in rows[0]:
@@ -134,7 +134,7 @@ def prepare(taxonomy: Taxonomy, *, repair: bool = False, descriptions: bool = Tr
     return taxonomy, ()
 
 
-def cut(taxonomy: Taxonomy, parts: Mapping[str, str] | None, plan: Plan, random_state: int) -> Split:
+def make_split(taxonomy: Taxonomy, parts: Mapping[str, str] | None, plan: Plan, random_state: int) -> Split:
     """The published split, the same for every run, or other random leaves for each."""
     if plan.split == "leaves":
         return split.leaves(taxonomy, seed=random_state)
@@ -143,7 +143,7 @@ def cut(taxonomy: Taxonomy, parts: Mapping[str, str] | None, plan: Plan, random_
     return split.published(taxonomy, parts, plan.queries)
 
 
-def thin(part: Split, share: float, random_state: int) -> Split:
+def drop_edges(part: Split, share: float, random_state: int) -> Split:
     """The same questions over a seed that has lost a random share of its edges; its concepts all stay candidates."""
     edges = part.seed.edge_array
     if not share:
@@ -226,7 +226,7 @@ def evaluate(
     own: list[Run] = []
     others: dict[str, list[Run]] = {reference: [] for reference in references}
     for number in range(plan.runs):
-        part = cut(taxonomy, parts, plan, plan.seed + number)
+        part = make_split(taxonomy, parts, plan, plan.seed + number)
         own.append(step(make, name, number))
         for reference in references if number < repeated else ():
             others[reference].append(step(partial(methods.create, reference), reference, number))

@@ -138,7 +138,7 @@ def work(cell: Cell) -> Record:
     taxonomy, parts, repairs = _dataset(cell.dataset, cell.setup.descriptions)
     published = cell.setup.split == "published" and parts is not None  # a user's own taxonomy has no published split
     plan = protocol.Plan("published", cell.setup.queries) if published else protocol.Plan("leaves")
-    part = protocol.thin(protocol.cut(taxonomy, parts, plan, cell.seed), cell.removed, cell.seed)
+    part = protocol.drop_edges(protocol.make_split(taxonomy, parts, plan, cell.seed), cell.removed, cell.seed)
     method = methods.create(cell.method, dict(cell.settings))
     run = protocol.run(method, part, _encoder(cell.setup.encoder), cell.seed)
     name = cell.label or cell.method

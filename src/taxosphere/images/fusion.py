@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taxosphere.ranking.calibration import softmax
-from taxosphere.ranking.ranker import Ranked
+from taxosphere.ranking.ranker import Ranking
 
 Floats = NDArray[np.float32]
 Longs = NDArray[np.int64]
@@ -24,8 +24,8 @@ _TINY = 1e-9
 
 
 def fuse(
-    text: Ranked, pictures: Ranked, none_share: float, *, powers: tuple[float, float] = (TEXT, PICTURES)
-) -> Ranked:
+    text: Ranking, pictures: Ranking, none_share: float, *, powers: tuple[float, float] = (TEXT, PICTURES)
+) -> Ranking:
     """``pictures`` may know fewer candidates than ``text``: the first ones."""
     n, known = text.scores.shape[1], pictures.scores.shape[1]
     base = (1 - none_share) / n
@@ -39,7 +39,7 @@ def fuse(
     own = np.take_along_axis(both, order, 1)
     probability = softmax(np.column_stack([own + np.log(base), none]))
     ranks = [_at(ranked, order) for ranked in (text, pictures)]
-    return Ranked(
+    return Ranking(
         order,
         probability[:, :-1].astype(np.float32),
         probability[:, -1].astype(np.float32),
@@ -54,7 +54,7 @@ def fuse(
     )
 
 
-def _ratio(ranked: Ranked, known: int, base: float, n: int | None = None) -> NDArray[np.float64]:
+def _ratio(ranked: Ranking, known: int, base: float, n: int | None = None) -> NDArray[np.float64]:
     """Log of probability over base rate (q, n); what is not listed keeps its order below the list's end."""
     listed = np.log(np.maximum(ranked.probabilities / np.maximum(1 - ranked.none[:, None], _TINY), _TINY) / base)
     rank = np.argsort(np.argsort(-ranked.scores, axis=1, kind="stable"), axis=1)
@@ -65,7 +65,7 @@ def _ratio(ranked: Ranked, known: int, base: float, n: int | None = None) -> NDA
     return np.hstack([found, np.zeros((len(found), n - known))])
 
 
-def _at(ranked: Ranked, wanted: Longs) -> Longs:
+def _at(ranked: Ranking, wanted: Longs) -> Longs:
     """Place of each wanted candidate in the list, -1 where it is not on it."""
     place = np.full((len(wanted), max(int(wanted.max(initial=0)) + 1, ranked.scores.shape[1])), -1, np.int64)
     np.put_along_axis(place, ranked.shortlist, np.arange(ranked.shortlist.shape[1])[None, :], 1)

@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from taxosphere.encoders.image import registry as image_encoders
 from taxosphere.errors import InputError
 from taxosphere.images import collection
-from taxosphere.images.ranker import Pictured, PictureRanker, query
+from taxosphere.images.ranker import ImageIndex, ImageRanker, query
 from taxosphere.images.recognition import PROMPT, Recogniser, places
-from taxosphere.images.whitening import Directions, label_means, unit
-from taxosphere.model.checkpoint import under
+from taxosphere.images.whitening import WithinClassWhitening, label_means, unit
+from taxosphere.model.checkpoint import strip_prefix
 from taxosphere.ranking.parent_cutoff import parent_cutoff
-from taxosphere.ranking.ranker import Ranked, Ranker
+from taxosphere.ranking.ranker import Ranker, Ranking
 from taxosphere.taxonomy import Concept, Taxonomy
 
 if TYPE_CHECKING:
@@ -33,19 +33,19 @@ _MOST_UNPICTURED = 2000  # leaves without pictures that can be named where texts
 
 
 @dataclass(frozen=True)
-class Seen:
+class ImageRanking:
     """Queries as their pictures show them: rankings, directions, and concepts each may already be."""
 
-    ranked: Ranked
+    ranked: Ranking
     directions: Floats
     recognised: list[tuple[tuple[int, float], ...]]
 
 
 @dataclass(frozen=True)
-class Sight:
+class ImageModel:
     encoder_name: str
-    known: Pictured
-    ranker: PictureRanker
+    known: ImageIndex
+    ranker: ImageRanker
     recogniser: Recogniser | None
     faults: tuple[image_encoders.Fault, ...] = ()
     """Pictures that were passed over: while fitting, or since then in new concepts."""
@@ -62,8 +62,8 @@ class Sight:
         tower = image_encoders.text_tower(encoder)
         own = texts if tower is None else tower.encode([concept.text for concept in taxonomy.concepts()])
         vectors, owner, shared = gallery.vectors, gallery.owner, tower is not None
-        ranker = PictureRanker.fit(taxonomy, vectors, owner, own, config.ranking, shared=shared, random_state=state)
-        known = Pictured.of(taxonomy, vectors, owner, own, shared=shared)
+        ranker = ImageRanker.fit(taxonomy, vectors, owner, own, config.ranking, shared=shared, random_state=state)
+        known = ImageIndex.of(taxonomy, vectors, owner, own, shared=shared)
         more = _unpictured(known)
         labels = np.union1d(np.flatnonzero(gallery.shown), more)
         names = own[labels] if tower is None else tower.encode([PROMPT.format(taxonomy.names[i]) for i in labels])
@@ -80,24 +80,24 @@ class Sight:
 
     @cached_property
     def cutoff(self) -> float:
-        held = self.ranker.learned.held_out
+        held = self.ranker.learned.out_of_fold
         return parent_cutoff(held.probabilities, held.labels, held.golds)
 
     def summary(self) -> list[str]:
-        held = self.ranker.learned.held_out
+        held = self.ranker.learned.out_of_fold
         lines = [self.ranker.learned.note]
         if len(held.golds):
             right = held.labels[:, 0].mean()
             lines.append(f"of {len(held.golds):,} questions in pictures {right:.0%} found a true parent at first place")
         return lines
 
-    def look(self, queries: Sequence[Concept]) -> Seen:
+    def look(self, queries: Sequence[Concept]) -> ImageRanking:
         """Every query has at least one picture."""
         found = image_encoders.gallery(self.encoder, [concept.images for concept in queries])
         asked = [np.flatnonzero(found.owner == i) for i in range(len(queries))]
         directions = query(self.known.directions, found.vectors, asked)
         ranked = self.ranker.rank(self.known, found.vectors, asked)
-        return Seen(ranked, directions, self._recognise(found.vectors, asked))
+        return ImageRanking(ranked, directions, self._recognise(found.vectors, asked))
 
     def _recognise(self, vectors: Floats, asked: Sequence[Longs]) -> list[tuple[tuple[int, float], ...]]:
         if self.recogniser is None:
@@ -162,15 +162,15 @@ class Sight:
     def from_arrays(
         cls, arrays: Mapping[str, NDArray[Any]], notes: Mapping[str, Any], taxonomy: Taxonomy, texts: Floats
     ) -> Self:
-        directions = Directions(notes["rooted"], arrays["centre"], arrays["even"])
+        directions = WithinClassWhitening(notes["rooted"], arrays["centre"], arrays["even"])
         head = directions.around(arrays["text_centre"]) if notes["shared"] else None
-        known = Pictured(taxonomy, directions, arrays["means"], arrays.get("texts", texts), head)
-        ranker = PictureRanker(Ranker.from_arrays(under("ranker.", arrays), notes["ranker"]))
-        recogniser = under("recogniser.", arrays)
+        known = ImageIndex(taxonomy, directions, arrays["means"], arrays.get("texts", texts), head)
+        ranker = ImageRanker(Ranker.from_arrays(strip_prefix("ranker.", arrays), notes["ranker"]))
+        recogniser = strip_prefix("recogniser.", arrays)
         return cls(notes["encoder"], known, ranker, Recogniser.from_arrays(recogniser) if recogniser else None)
 
 
-def _unpictured(known: Pictured) -> Longs:
+def _unpictured(known: ImageIndex) -> Longs:
     """Leaves that no picture shows, where their texts can stand in; concepts above them are kinds, not things."""
     leaves = np.flatnonzero(~known.shown & (known.taxonomy.child_csr.counts == 0))
     return leaves if known.heard and len(leaves) <= _MOST_UNPICTURED else leaves[:0]

@@ -16,15 +16,15 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from taxosphere.encoders.text.vectors import Views
-from taxosphere.images.whitening import Directions, label_means, speak, unit
+from taxosphere.encoders.text.vectors import TextVectors
+from taxosphere.images.whitening import WithinClassWhitening, label_means, texts_match_images, unit
 from taxosphere.model.config import RankingConfig
 from taxosphere.orbit import gate
 from taxosphere.ranking.crossfit import Examples
-from taxosphere.ranking.features.candidates import Context, Points
-from taxosphere.ranking.features.compute import LOOSE, best_child, votes
+from taxosphere.ranking.features.candidates import CandidateIndex, Points
+from taxosphere.ranking.features.compute import ORPHAN_FEATURES, best_child, votes
 from taxosphere.ranking.features.shortlist import Shortlist, blocks
-from taxosphere.ranking.ranker import Ranked, Ranker
+from taxosphere.ranking.ranker import Ranker, Ranking
 from taxosphere.taxonomy import Taxonomy
 from taxosphere.taxonomy.split import hide
 
@@ -41,31 +41,31 @@ _SPOKEN = {"votes, text": 1.0, "encoder": 0.5}  # what texts add to the guess wh
 
 
 @dataclass(frozen=True)
-class Pictured:
+class ImageIndex:
     """A taxonomy some of whose concepts have pictures, ready to be asked."""
 
     taxonomy: Taxonomy
-    directions: Directions
+    directions: WithinClassWhitening
     means: Floats  # (n, m), zero for a concept without pictures
     texts: Floats  # (n, t) text vectors, in the pictures' own space where they have a head there
-    head: Directions | None = None  # the pictures' own, for texts
+    head: WithinClassWhitening | None = None  # the pictures' own, for texts
 
     @classmethod
     def of(cls, taxonomy: Taxonomy, vectors: Floats, owner: Longs, texts: Floats, *, shared: bool = False) -> Self:
         """``owner`` is the position of the concept that each row of ``vectors`` shows."""
-        directions = Directions.fit(vectors, owner, len(taxonomy), shared=shared)
+        directions = WithinClassWhitening.fit(vectors, owner, len(taxonomy), shared=shared)
         means = unit(label_means(directions(vectors), owner, len(taxonomy)))
         return cls(taxonomy, directions, means, texts, directions.of_texts(texts, owner) if shared else None)
 
     @cached_property
     def spoken(self) -> Floats | None:
-        """Directions of the concepts' texts, pictured or not, where the space is shared."""
+        """WithinClassWhitening of the concepts' texts, pictured or not, where the space is shared."""
         return None if self.head is None else self.head(self.texts)
 
     @cached_property
     def heard(self) -> bool:
         """Whether the texts of pictured concepts say how they look."""
-        return self.spoken is not None and speak(self.spoken, self.means)
+        return self.spoken is not None and texts_match_images(self.spoken, self.means)
 
     @cached_property
     def looks(self) -> Floats:
@@ -80,10 +80,10 @@ class Pictured:
         return np.asarray(self.means.any(1))
 
     @cached_property
-    def context(self) -> Context:
+    def context(self) -> CandidateIndex:
         """The structural side, shared with texts."""
         points = Points(self.means, self.means, np.ones(len(self.means), np.float32))
-        return Context(self.taxonomy, Views(self.means, self.means), points, len(self.taxonomy))
+        return CandidateIndex(self.taxonomy, TextVectors(self.means, self.means), points, len(self.taxonomy))
 
     @cached_property
     def below(self) -> Floats:
@@ -92,7 +92,7 @@ class Pictured:
         return unit(np.asarray(total, np.float32))
 
 
-def signs(pictured: Pictured, asked: Floats) -> dict[str, Floats]:
+def signs(pictured: ImageIndex, asked: Floats) -> dict[str, Floats]:
     """What speaks for every candidate (queries, candidates); ``asked`` are directions."""
     context = pictured.context
     seen = pictured.looks.any(1)
@@ -125,7 +125,7 @@ def signs(pictured: Pictured, asked: Floats) -> dict[str, Floats]:
     return {name: np.asarray(values, np.float32) for name, values in found.items()}
 
 
-def _up(pictured: Pictured, values: Floats) -> Floats:
+def _up(pictured: ImageIndex, values: Floats) -> Floats:
     """Each candidate's parents' value (the mean of several); its own at a root."""
     rows = pictured.context.grandparents
     counts = np.asarray(rows.sum(axis=1)).ravel()
@@ -133,17 +133,17 @@ def _up(pictured: Pictured, values: Floats) -> Floats:
     return np.where(counts > 0, above, values).astype(np.float32)
 
 
-def shortlist(pictured: Pictured, asked: Floats, *, length: int = _LENGTH) -> Shortlist:
+def shortlist(pictured: ImageIndex, asked: Floats, *, length: int = _LENGTH) -> Shortlist:
     found = signs(pictured, asked)
     weights = {**_GUESS, **_SPOKEN} if pictured.heard else _GUESS
     guess = sum((weight * found[name] for name, weight in weights.items()), np.zeros(1, np.float32))
     k = min(length, guess.shape[1])
     positions = np.argsort(-guess, axis=1, kind="stable")[:, :k]
     columns = {name: np.take_along_axis(values, positions, 1) for name, values in found.items()}
-    static = {"has pictures": pictured.shown.astype(np.float32), **pictured.context.static}
+    static = {"has pictures": pictured.shown.astype(np.float32), **pictured.context.candidate_features}
     columns |= {name: values[positions] for name, values in static.items()}
     table = np.stack(list(columns.values()), axis=-1).astype(np.float32)
-    nothing_loose = np.zeros((len(guess), LOOSE), np.float32)  # the ranker of the texts tells that
+    nothing_loose = np.zeros((len(guess), ORPHAN_FEATURES), np.float32)  # the ranker of the texts tells that
     return Shortlist(tuple(columns), table, positions.astype(np.int64), guess, nothing_loose)
 
 
@@ -174,7 +174,7 @@ def examples(
         part = hide(seed, fold)
         if not part.queries or len(np.unique(owner[rows])) < 2:
             continue
-        rest = Pictured.of(part.seed, vectors[rows], place[owner[rows]], texts[kept], shared=shared)
+        rest = ImageIndex.of(part.seed, vectors[rows], place[owner[rows]], texts[kept], shared=shared)
         asked, gold = _ask([seed.position(q.id) for q in part.queries], part.gold, owner, rng)
         directions = query(rest.directions, vectors, asked)
         for block in blocks(len(asked), len(part.seed)):
@@ -191,7 +191,7 @@ def examples(
         np.concatenate([table[:, :width] for table in tables]),
         np.concatenate([label[:, :width] for label in labels]),
         np.concatenate(golds),
-        np.zeros((sum(map(len, tables)), LOOSE), np.float32),
+        np.zeros((sum(map(len, tables)), ORPHAN_FEATURES), np.float32),
     )
 
 
@@ -210,7 +210,7 @@ def _ask(
     return asked, answers
 
 
-def query(directions: Directions, vectors: Floats, asked: Sequence[Longs]) -> Floats:
+def query(directions: WithinClassWhitening, vectors: Floats, asked: Sequence[Longs]) -> Floats:
     """Mean direction of each set of pictures."""
     rows = np.concatenate(asked)
     which = np.repeat(np.arange(len(asked)), [len(part) for part in asked])
@@ -218,7 +218,7 @@ def query(directions: Directions, vectors: Floats, asked: Sequence[Longs]) -> Fl
 
 
 @dataclass(frozen=True)
-class PictureRanker:
+class ImageRanker:
     """What was learned about pictures; without enough pictured leaves the first guess ranks alone."""
 
     learned: Ranker
@@ -237,13 +237,13 @@ class PictureRanker:
     ) -> Self:
         found = examples(seed, vectors, owner, texts, settings, shared=shared, random_state=random_state)
         note = "picture ranker learned from {:,} questions about hidden leaves"
-        return cls(Ranker.learn(found, settings, None, gamma=_GAMMA, note=note, random_state=random_state))
+        return cls(Ranker.fit_examples(found, settings, None, gamma=_GAMMA, note=note, random_state=random_state))
 
-    def rank(self, pictured: Pictured, vectors: Floats, asked: Sequence[Longs]) -> Ranked:
+    def rank(self, pictured: ImageIndex, vectors: Floats, asked: Sequence[Longs]) -> Ranking:
         """Rank all candidates for one block of queries, each a set of pictures given as rows of ``vectors``."""
         directions = query(pictured.directions, vectors, asked)
         found = shortlist(pictured, directions)
-        return self.learned.judge(found, directions, pictured.below, pictured.context.delta)
+        return self.learned.score_shortlist(found, directions, pictured.below, pictured.context.delta)
 
 
 def _dense(matrix: Any) -> Floats:

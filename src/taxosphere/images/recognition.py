@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from taxosphere.images.towers import Towers, hold_out, strip
 from taxosphere.images.whitening import unit
-from taxosphere.model.checkpoint import under
+from taxosphere.model.checkpoint import strip_prefix
 from taxosphere.ranking import calibration
 from taxosphere.ranking.logistic import Logistic
 from taxosphere.taxonomy import Taxonomy
@@ -96,7 +96,10 @@ class Recogniser:
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
         heat = float(arrays["temperature"][0])
         return cls(
-            Towers.from_arrays(under("towers.", arrays)), arrays["labels"], heat, Logistic(**under("known.", arrays))
+            Towers.from_arrays(strip_prefix("towers.", arrays)),
+            arrays["labels"],
+            heat,
+            Logistic(**strip_prefix("known.", arrays)),
         )
 
 

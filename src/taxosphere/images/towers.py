@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from taxosphere.errors import InputError
-from taxosphere.images.whitening import Directions, label_means, reciprocal_rank, speak, unit
+from taxosphere.images.whitening import WithinClassWhitening, label_means, reciprocal_rank, texts_match_images, unit
 
 Floats = NDArray[np.float32]
 Longs = NDArray[np.int64]
@@ -66,7 +66,7 @@ class TextHead:
 class Spoken:
     """Labels as their texts say, through the pictures' own head."""
 
-    head: Directions  # that of the pictures, around the centre of the texts
+    head: WithinClassWhitening  # that of the pictures, around the centre of the texts
     labels: Floats  # (k, m)
     weight: float  # zero where the texts add nothing to the pictures
 
@@ -75,7 +75,7 @@ class Spoken:
 class Towers:
     """Fitted heads. `votes` are the regression's coefficients, one row per landmark and one column per label."""
 
-    directions: Directions
+    directions: WithinClassWhitening
     text: TextHead
     landmarks: Floats  # (n, m)
     votes: Floats  # (n, k)
@@ -129,7 +129,7 @@ class Towers:
             raise InputError("texts can be put among pictures only where one encoder reads both")
         return self._points(self.spoken.head, vectors)
 
-    def _points(self, head: Directions, vectors: Floats) -> Floats:
+    def _points(self, head: WithinClassWhitening, vectors: Floats) -> Floats:
         votes, directions = _vote(head.points(vectors), self.landmarks, self.votes), head(vectors)
         weights = [self.weight, self.spoken.weight] if self.spoken and self.spoken.weight else [self.weight]
         return unit(np.hstack([votes @ self.anchors, *(weight * directions for weight in weights)]))
@@ -157,7 +157,7 @@ class Towers:
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[np.floating]]) -> Self:
         a = {name: np.asarray(value, np.float32) for name, value in arrays.items()}
-        directions = Directions(bool(a["rooted"][0]), a["centre"], a["even"])
+        directions = WithinClassWhitening(bool(a["rooted"][0]), a["centre"], a["even"])
         text = TextHead(a["text_centre"], a["text_even"])
         spoken = None
         if "spoken_labels" in a:
@@ -187,7 +187,7 @@ def anchors(head: TextHead, texts: Floats, places: Floats | None, share: float) 
 
 
 def hold_out(label: Longs, share: float, random_state: int) -> tuple[Longs, Longs]:
-    """Rows to keep and rows to hold out: of every label the same share (rounded), never its last picture."""
+    """SparseRows to keep and rows to hold out: of every label the same share (rounded), never its last picture."""
     order = np.random.default_rng(random_state).permutation(len(label))
     order = order[np.argsort(label[order], kind="stable")]
     counts = np.bincount(label)
@@ -210,21 +210,21 @@ def _check(vectors: Floats, label: Longs, texts: Floats, shared: bool) -> None:
 
 
 class _Solved(NamedTuple):
-    directions: Directions
+    directions: WithinClassWhitening
     landmarks: Floats
     votes: Floats
     means: Floats
-    spoken: Directions | None
+    spoken: WithinClassWhitening | None
     heard: bool  # do the texts say which label is which?
 
 
 def _solve(vectors: Floats, label: Longs, texts: Floats, shared: bool, random_state: int) -> _Solved:
     labels = len(texts)
-    directions = Directions.fit(vectors, label, labels, shared=shared)
+    directions = WithinClassWhitening.fit(vectors, label, labels, shared=shared)
     spoken = directions.of_texts(texts, label) if shared else None
     centred = directions.centred(vectors)
     means = unit(label_means(centred, label, labels) @ directions.even)
-    heard = spoken is not None and speak(spoken(texts), means)
+    heard = spoken is not None and texts_match_images(spoken(texts), means)
     if spoken is not None and heard:  # a text is the picture of a label that has none
         bare = np.flatnonzero(np.bincount(label, minlength=labels) == 0)
         centred, label = np.vstack([centred, spoken.centred(texts[bare])]), np.concatenate([label, bare])

@@ -21,7 +21,7 @@ _ERRORS = 2.5  # standard errors by which texts must beat chance
 
 
 @dataclass(frozen=True)
-class Directions:
+class WithinClassWhitening:
     """Picture vectors to points on their own sphere, and to directions where within-label scatter is even."""
 
     rooted: bool  # activations that are never negative are skewed; their square roots are not
@@ -62,10 +62,10 @@ class Directions:
         return unit(self.centred(vectors) @ self.even)
 
 
-def speak(texts: Floats, means: Floats) -> bool:
+def texts_match_images(texts: Floats, means: Floats) -> bool:
     """Do directions of texts find the mean direction of the same row, clearly more often than chance would?
 
-    Rows without pictures (zero) are passed over. Nothing of what is judged was learned from the pairs.
+    SparseRows without pictures (zero) are passed over. Nothing of what is judged was learned from the pairs.
     """
     shown = means.any(1)
     scores = means[shown] @ texts[shown].T

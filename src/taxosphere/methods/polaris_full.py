@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from taxosphere.encoders.text.registry import TextEncoder
 
 
-class Ranked(Configured):
+class PolarisFull(Configured):
     """What `taxosphere fit` trains, scored over all candidates."""
 
     model: Polaris | None = None

@@ -64,7 +64,9 @@ def _baseline(module: str, attribute: str, summary: str, kind: Literal["text", "
 REFERENCES = ("tfidf", "tfidf-internal", "encoder-cosine", "sibling-vote")  # untrained, printed beside every model
 
 TABLE: Mapping[str, Row] = {
-    "polaris": _ours("polaris_full", "Ranked", "sphere embedding with the learned, calibrated ranker (the default)"),
+    "polaris": _ours(
+        "polaris_full", "PolarisFull", "sphere embedding with the learned, calibrated ranker (the default)"
+    ),
     "polaris-cosine": _ours("polaris_cosine", "Cosine", "sphere embedding ranked by cosine behind the hybrid gate"),
     "polaris-paper": _ours("polaris_cosine", "Paper", "the paper's losses, regulariser and hard gate"),
     "transe": _baseline("transe", "TransE", "translation from child to parent over projected text vectors"),

@@ -56,7 +56,7 @@ class State:
 
     def load_weights(self, weights: Mapping[str, Tensor]) -> None:
         for name, module in self.modules.items():
-            module.load_state_dict(under(f"{name}.", weights))
+            module.load_state_dict(strip_prefix(f"{name}.", weights))
 
 
 class Checkpoint:
@@ -82,10 +82,10 @@ class Checkpoint:
             raise InputError(
                 "belongs to a training with other settings or data; start again without --resume", self.path
             )
-        state.load_weights(under("weights.", tensors))
-        state.best = under("best.", tensors)
+        state.load_weights(strip_prefix("weights.", tensors))
+        state.best = strip_prefix("best.", tensors)
         state.history = [Epoch(**entry) for entry in json.loads(notes["history"])]
-        state.optimiser.load_state(under("optimiser.", tensors))
+        state.optimiser.load_state(strip_prefix("optimiser.", tensors))
 
     def save(self, state: State, run: str, *, last: bool) -> None:
         now = time.monotonic()
@@ -110,7 +110,7 @@ def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
         raise InputError(f"not a readable checkpoint ({error}); remove it to start again", path) from None
 
 
-def under(prefix: str, tensors: Mapping[str, T]) -> dict[str, T]:
+def strip_prefix(prefix: str, tensors: Mapping[str, T]) -> dict[str, T]:
     """Those whose names begin so, by the rest of their names."""
     return {key.removeprefix(prefix): value for key, value in tensors.items() if key.startswith(prefix)}
 

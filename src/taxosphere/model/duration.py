@@ -10,7 +10,7 @@ import torch
 from taxosphere.encoders.text.transformer import TransformerEncoder
 from taxosphere.model import batches
 from taxosphere.model.config import PolarisConfig
-from taxosphere.model.inputs import Tuned
+from taxosphere.model.inputs import TrainableEncoder
 from taxosphere.model.negatives import Lineage
 from taxosphere.model.training import distinct, new_network, tuning
 from taxosphere.taxonomy import Taxonomy
@@ -31,7 +31,9 @@ def _seconds_per_text(encoder: TransformerEncoder, seed: Taxonomy, config: Polar
     sample = [by_length[i] for i in np.linspace(0, len(by_length) - 1, min(_SAMPLE, len(by_length))).astype(int)]
     network = new_network(encoder.dim, config, 0)
     learning = encoder.with_weights(encoder.tuned)
-    source = Tuned(learning, sample, network, bf16=config.training.bf16, layers=config.training.encoder_layers)
+    source = TrainableEncoder(
+        learning, sample, network, bf16=config.training.bf16, layers=config.training.encoder_layers
+    )
     everyone = np.arange(len(sample))
     began = time.perf_counter()
     source.open(everyone)

@@ -20,7 +20,7 @@ from taxosphere.taxonomy.split import Split, leaves
 _FEWEST_LEAVES = 20  # below, a tenth of them says nothing about when to stop
 
 
-def carve(seed: Taxonomy, share: float, random_state: int) -> Split | None:
+def validation_split(seed: Taxonomy, share: float, random_state: int) -> Split | None:
     """Hide a share of the seed's leaves as validation queries; None when the seed is too small to spare any."""
     hideable = np.count_nonzero(seed.hideable)
     if share == 0 or hideable < _FEWEST_LEAVES:
@@ -60,7 +60,7 @@ def fit_head(
 ) -> SelectedHead:
     """Find the best number of epochs with some leaves hidden, those of ``split`` or a share of all; then train that
     long on the whole seed."""
-    split = split or carve(seed, config.training.validation, random_state)
+    split = split or validation_split(seed, config.training.validation, random_state)
     trial = None
     if split is not None:
         kept = torch.tensor([seed.position(id) for id in split.seed.ids])

@@ -32,7 +32,7 @@ class Source(Protocol):
     def parameters(self) -> list[nn.Parameter]: ...
 
 
-class Frozen:
+class FixedVectors:
     """Vectors that do not change are lifted once for the whole training."""
 
     def __init__(self, vectors: Tensor, network: SphereNetwork) -> None:
@@ -53,7 +53,7 @@ class Frozen:
         return []
 
 
-class Tuned:
+class TrainableEncoder:
     """An encoder under training.
 
     Each step encodes each distinct concept of its batches once without a graph, lets the losses put their gradients on

@@ -17,7 +17,7 @@ from taxosphere.encoders.text.transformer import TransformerEncoder
 from taxosphere.model import batches, objectives
 from taxosphere.model.checkpoint import Checkpoint, Epoch, State
 from taxosphere.model.config import PolarisConfig
-from taxosphere.model.inputs import Frozen, Source, Tuned
+from taxosphere.model.inputs import FixedVectors, Source, TrainableEncoder
 from taxosphere.model.negatives import Lineage
 from taxosphere.model.network import SphereNetwork
 from taxosphere.model.riemannian import Group, RiemannianAdam, clip
@@ -61,9 +61,11 @@ def train_head(
     if start is not None:
         network.load_state_dict(start.state_dict())
     run = Run(seed, config, random_state, epochs or config.training.epochs, checkpoint, progress)
-    queries = None if validation is None else Frozen(validation.require_vectors(), network)
+    queries = None if validation is None else FixedVectors(validation.require_vectors(), network)
     with one_thread():
-        return train(run, network, Frozen(vectors, network), vectors.detach().numpy().tobytes(), queries, validation)
+        return train(
+            run, network, FixedVectors(vectors, network), vectors.detach().numpy().tobytes(), queries, validation
+        )
 
 
 def fine_tune(
@@ -86,8 +88,12 @@ def fine_tune(
         network.load_state_dict(start.state_dict())
     run = Run(seed, tuning(config), random_state, epochs or config.training.epochs, checkpoint, progress)
     bf16, layers = config.training.bf16, config.training.encoder_layers
-    source = Tuned(own, texts, network, bf16=bf16, layers=layers)
-    queries = None if validation is None else Tuned(own, validation.require_texts(), network, bf16=bf16, layers=layers)
+    source = TrainableEncoder(own, texts, network, bf16=bf16, layers=layers)
+    queries = (
+        None
+        if validation is None
+        else TrainableEncoder(own, validation.require_texts(), network, bf16=bf16, layers=layers)
+    )
     data = json.dumps([encoder.identity, *texts]).encode()
     trained = train(run, network, source, data, queries, validation)
     return replace(trained, encoder=encoder.with_weights({**encoder.tuned, **source.state()}))
@@ -181,7 +187,11 @@ def make_optimiser(network: SphereNetwork, source: Source, config: PolarisConfig
 
 
 def modules_of(network: SphereNetwork, source: Source) -> dict[str, nn.Module]:
-    return {"network": network, "encoder": source.encoder.model} if isinstance(source, Tuned) else {"network": network}
+    return (
+        {"network": network, "encoder": source.encoder.model}
+        if isinstance(source, TrainableEncoder)
+        else {"network": network}
+    )
 
 
 def distinct(group: Sequence[batches.Batch]) -> batches.Longs:

@@ -14,8 +14,8 @@ from taxosphere.ranking.calibration import PLACES
 from taxosphere.taxonomy import Concept, Taxonomy
 
 if TYPE_CHECKING:
-    from taxosphere.ranking.features.candidates import Context
-    from taxosphere.ranking.ranker import Ranked
+    from taxosphere.ranking.features.candidates import CandidateIndex
+    from taxosphere.ranking.ranker import Ranking
 
 _REASONS = 5  # a person reads a handful
 _SIBLINGS = 3
@@ -52,7 +52,7 @@ class Suggestion:
 
 @dataclass(frozen=True, slots=True)
 class Suggestions(Sequence[Suggestion]):
-    """Ranked parents of one query; behaves as the list of them."""
+    """Ranking parents of one query; behaves as the list of them."""
 
     query: Concept
     none_probability: float
@@ -88,10 +88,10 @@ class Suggestions(Sequence[Suggestion]):
 
 
 def assemble(
-    context: Context,
+    context: CandidateIndex,
     queries: Sequence[Concept],
     query_vectors: np.ndarray[Any, np.dtype[np.float32]],
-    ranked: Ranked,
+    ranked: Ranking,
     matches: Sequence[tuple[Match, ...]],
     *,
     k: int,
@@ -141,7 +141,7 @@ def _path(taxonomy: Taxonomy, position: int) -> tuple[str, ...]:
     return tuple(taxonomy.names[p] for p in taxonomy.path_positions(position))
 
 
-def _reasons(ranked: Ranked, shown: int) -> list[list[dict[str, float]]]:
+def _reasons(ranked: Ranking, shown: int) -> list[list[dict[str, float]]]:
     """The strongest contributions to each of the first ``shown`` of each list, by the name of their sign."""
     weights = ranked.contributions[:, :shown]
     strongest = np.argsort(-np.abs(weights), axis=2, kind="stable")[..., :_REASONS]
@@ -153,7 +153,7 @@ def _reasons(ranked: Ranked, shown: int) -> list[list[dict[str, float]]]:
 
 
 def _siblings(
-    context: Context, vectors: np.ndarray[Any, Any], parents: np.ndarray[Any, np.dtype[np.int64]]
+    context: CandidateIndex, vectors: np.ndarray[Any, Any], parents: np.ndarray[Any, np.dtype[np.int64]]
 ) -> list[list[tuple[str, ...]]]:
     """Names of the children of each parent (q, k) that are most similar to the query."""
     count = parents.shape[1]

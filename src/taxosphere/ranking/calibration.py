@@ -14,7 +14,7 @@ TOP = 3  # best scores that the none-question looks at
 PLACES = 10  # of held-out lists that are remembered; among as many first places the parents of a concept are sought
 HEAD = 10  # candidates in front, by the first guess, whose mean signs the none-question looks at
 RIDGE = 0.3  # on the weights of the none-question
-LOOSER = 50  # times as little of it on loose ends
+ORPHAN_RIDGE_DIVISOR = 50  # times as little of it on loose ends
 
 
 def softmax(scores: Floats, temperature: float = 1.0) -> NDArray[np.float64]:
@@ -80,5 +80,5 @@ def fit_none(signals: Floats, gone: NDArray[np.bool_], *, loose: int, share: flo
     """Learn from lists whether their true parents are gone. Hundreds of signals that say much the same share a weight;
     the ``loose`` ends at their end are few and say something else, so they are held back less."""
     pull = np.full(signals.shape[1], ridge)
-    pull[-loose:] /= LOOSER
+    pull[-loose:] /= ORPHAN_RIDGE_DIVISOR
     return Logistic.fit(signals, gone, ridge=pull, share=share)

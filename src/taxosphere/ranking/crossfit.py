@@ -9,17 +9,17 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from taxosphere.encoders.text.vectors import Views
+from taxosphere.encoders.text.vectors import TextVectors
 from taxosphere.model.config import PolarisConfig
-from taxosphere.model.embedding import Refit, asked_leaves
+from taxosphere.model.embedding import RefitWithout, ranker_leaves
 from taxosphere.model.network import SphereNetwork
 from taxosphere.ranking import retrieval
-from taxosphere.ranking.features.candidates import Context, Points
+from taxosphere.ranking.features.candidates import CandidateIndex, Points
 from taxosphere.ranking.features.compute import Queries, signs
 from taxosphere.ranking.features.shortlist import blocks, shortlist
-from taxosphere.ranking.lexical.index import Wording
-from taxosphere.ranking.lexical.parse import read
-from taxosphere.ranking.retrieval import BY_HAND, Guess, Sample
+from taxosphere.ranking.lexical.index import ConceptTokens
+from taxosphere.ranking.lexical.parse import parse_concept
+from taxosphere.ranking.retrieval import DEFAULT_FIRST_STAGE, FirstStage, Sample
 from taxosphere.taxonomy import Concept, Taxonomy
 from taxosphere.taxonomy.split import Split, hide
 
@@ -32,7 +32,7 @@ _ASKED_AGAIN = 480  # queries of a fold that the question whether any candidate 
 
 
 @dataclass(frozen=True)
-class Again:
+class ParentRemovedExamples:
     """Lists (o, k, f) of examples that were asked again of a seed from which some true parents had been taken out, and
     their loose ends (o, s).
 
@@ -55,8 +55,8 @@ class Examples:
     labels: NDArray[np.bool_]
     golds: NDArray[np.int64]
     loose: Floats
-    guess: Guess = BY_HAND
-    again: tuple[Again, ...] = ()
+    guess: FirstStage = DEFAULT_FIRST_STAGE
+    again: tuple[ParentRemovedExamples, ...] = ()
 
     def __len__(self) -> int:
         return len(self.table)
@@ -68,8 +68,8 @@ def points(network: SphereNetwork, vectors: Floats) -> Points:
     return Points(*(part.numpy() for part in embedding))
 
 
-def queries_of(network: SphereNetwork, concepts: Sequence[Concept], views: Views) -> Queries:
-    return Queries([read(concept) for concept in concepts], views, points(network, views.full))
+def encode_queries(network: SphereNetwork, concepts: Sequence[Concept], views: TextVectors) -> Queries:
+    return Queries([parse_concept(concept) for concept in concepts], views, points(network, views.full))
 
 
 @dataclass(frozen=True)
@@ -81,26 +81,26 @@ class Fold:
     """Where the concepts of the part's seed stand in the whole one,"""
     asked: Longs
     """and where its queries do."""
-    wording: Wording
-    views: Views
+    tokens: ConceptTokens
+    views: TextVectors
     """Both of the whole seed."""
     network: SphereNetwork
 
-    def context(self) -> Context:
+    def context(self) -> CandidateIndex:
         """Made when it is needed: those of all folds together would be the largest thing in memory."""
         seed, views = self.part.seed, self.views.take(self.kept)
-        return Context(seed, views, points(self.network, views.full), len(seed), self.wording.take(self.kept))
+        return CandidateIndex(seed, views, points(self.network, views.full), len(seed), self.tokens.take(self.kept))
 
-    def asking(self, which: Longs) -> tuple[Queries, list[Longs]]:
+    def encode_queries(self, which: Longs) -> tuple[Queries, list[Longs]]:
         """Some of the hidden leaves as queries, and their true parents."""
         concepts = [self.part.queries[i] for i in which]
-        return queries_of(self.network, concepts, self.views.take(self.asked[which])), [
+        return encode_queries(self.network, concepts, self.views.take(self.asked[which])), [
             self.part.gold[i] for i in which
         ]
 
 
 def examples(
-    seed: Taxonomy, refit: Refit, config: PolarisConfig, *, random_state: int, progress: Progress | None
+    seed: Taxonomy, refit: RefitWithout, config: PolarisConfig, *, random_state: int, progress: Progress | None
 ) -> Examples | None:
     """Every fold of leaves is asked of a head trained without it; None when the seed has no leaf to hide.
 
@@ -113,19 +113,19 @@ def examples(
     samples = [sampled(fold, families, random_state) for fold in hidden]
     names: tuple[str, ...] = ()
     tables: list[Floats] = []
-    again: list[Again] = []
+    again: list[ParentRemovedExamples] = []
     labels, golds, loose = [], [], []
     rng = np.random.default_rng([random_state, 4])
     for number, fold in enumerate(hidden):
         first = retrieval.fit([part for other, parts in enumerate(samples) for part in parts if other != number])
         if progress is not None:
-            progress(number, len(hidden), f"asking where the leaves of fold {number + 1} of {len(hidden)} belong")
+            progress(number, len(hidden), f"encoded where the leaves of fold {number + 1} of {len(hidden)} belong")
         everyone = np.arange(len(fold.part.queries))
         before = sum(map(len, tables))
         context = fold.context()
         for block in blocks(len(everyone), len(fold.part.seed)):
-            asking, gold = fold.asking(everyone[block])
-            found = shortlist(context, asking, families, first)
+            encoded, gold = fold.encode_queries(everyone[block])
+            found = shortlist(context, encoded, families, first)
             names = found.names
             tables.append(found.features)
             labels.append(np.stack([np.isin(p, g) for p, g in zip(found.positions, gold, strict=True)]))
@@ -145,8 +145,8 @@ def examples(
 
 
 def asked_again(
-    fold: Fold, whole: Context, families: Sequence[str], first: Guess, before: int, rng: np.random.Generator
-) -> Iterator[Again]:
+    fold: Fold, whole: CandidateIndex, families: Sequence[str], first: FirstStage, before: int, rng: np.random.Generator
+) -> Iterator[ParentRemovedExamples]:
     """Take half of the queries' parents out of the ``whole`` context of the fold and ask who misses one; then the other
     half.
 
@@ -163,24 +163,24 @@ def asked_again(
         if len(kept) in (0, size):
             continue
         points = Points(*(part[kept] for part in astuple(whole.points)))
-        wording = whole.wording.take(kept)
-        reduced = Context(whole.taxonomy.keep(kept), whole.views.take(kept), points, len(kept), wording)
+        tokens = whole.tokens.take(kept)
+        reduced = CandidateIndex(whole.taxonomy.keep(kept), whole.views.take(kept), points, len(kept), tokens)
         missing = np.array([np.isin(gold[i], lost).mean() for i in some])
         clear = np.flatnonzero((missing == 0) | (missing == 1))
         for block in blocks(len(clear), len(kept)):
             which = some[clear[block]]
-            asking, _ = fold.asking(which)
-            found = shortlist(reduced, asking, families, first)
-            yield Again(found.features, found.loose, before + which, missing[clear[block]] == 1)
+            encoded, _ = fold.encode_queries(which)
+            found = shortlist(reduced, encoded, families, first)
+            yield ParentRemovedExamples(found.features, found.loose, before + which, missing[clear[block]] == 1)
 
 
 def folds(
-    seed: Taxonomy, refit: Refit, config: PolarisConfig, *, random_state: int, progress: Progress | None
+    seed: Taxonomy, refit: RefitWithout, config: PolarisConfig, *, random_state: int, progress: Progress | None
 ) -> Iterator[Fold]:
     # A leaf that is not asked stays: new concepts, too, meet a seed that is whole.
-    leaves = asked_leaves(seed, config.ranking, random_state)
+    leaves = ranker_leaves(seed, config.ranking, random_state)
     count = min(config.ranking.folds, len(leaves))
-    wording = Wording.of(seed.concepts())
+    tokens = ConceptTokens.of(seed.concepts())
     for number in range(count):
         if progress is not None:
             progress(number, count, f"hiding fold {number + 1} of {count} for the ranker")
@@ -191,7 +191,7 @@ def folds(
         kept = np.delete(np.arange(len(seed)), fold)
         views, network = refit(part.seed, kept, 1000 + number + random_state)
         asked = np.array([seed.position(query.id) for query in part.queries])
-        yield Fold(part, kept, asked, wording, views, network)
+        yield Fold(part, kept, asked, tokens, views, network)
 
 
 def sampled(fold: Fold, families: Sequence[str], random_state: int) -> list[Sample]:
@@ -201,7 +201,7 @@ def sampled(fold: Fold, families: Sequence[str], random_state: int) -> list[Samp
     made = []
     context = fold.context()
     for block in blocks(len(few), len(fold.part.seed)):
-        asking, gold = fold.asking(few[block])
-        found = signs(context, asking, families)
+        encoded, gold = fold.encode_queries(few[block])
+        found = signs(context, encoded, families)
         made.append(retrieval.sample(context, found, gold, families, rng))
     return made

@@ -23,7 +23,7 @@ Floats = NDArray[np.float32]
 _CLIP = 6.0  # standard deviations: an odd feature must not decide alone
 
 
-class Net(nn.Module):
+class RankingNet(nn.Module):
     """w·x + v·gelu(Vx + b), scored per candidate."""
 
     def __init__(self, features: int, hidden: int, dropout: float, generator: torch.Generator) -> None:
@@ -40,12 +40,12 @@ class Net(nn.Module):
 
 
 @dataclass(frozen=True)
-class Scorer:
+class NetEnsemble:
     """Standardisation and the weights of the nets, as arrays: nothing else is kept."""
 
     mean: Floats
     scale: Floats
-    nets: tuple[Net, ...]
+    nets: tuple[RankingNet, ...]
 
     def standardise(self, table: Floats) -> Tensor:
         return torch.from_numpy(((table - self.mean) / self.scale).clip(-_CLIP, _CLIP).astype(np.float32))
@@ -94,14 +94,14 @@ class Scorer:
         return arrays
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray[np.floating]]) -> Scorer:
-        nets: list[Net] = []
+    def from_arrays(cls, arrays: Mapping[str, NDArray[np.floating]]) -> NetEnsemble:
+        nets: list[RankingNet] = []
         while f"net{len(nets)}.linear" in arrays:
             prefix = f"net{len(nets)}."
             weights = {
                 k.removeprefix(prefix): torch.from_numpy(v.copy()) for k, v in arrays.items() if k.startswith(prefix)
             }
-            net = Net(len(weights["linear"]), len(weights["bias"]), 0.0, torch.Generator())
+            net = RankingNet(len(weights["linear"]), len(weights["bias"]), 0.0, torch.Generator())
             net.load_state_dict(weights)
             nets.append(net)
         return cls(arrays["mean"].astype(np.float32), arrays["scale"].astype(np.float32), tuple(nets))
@@ -114,8 +114,8 @@ def train(
     *,
     nets: int,
     random_state: int,
-    prior: Scorer | None,
-) -> Scorer:
+    prior: NetEnsemble | None,
+) -> NetEnsemble:
     """Listwise: the probability of the true parents among the shortlist is made large.
 
     With a prior the nets begin at its weights and are pulled back to them instead of to zero; the more queries there
@@ -123,21 +123,23 @@ def train(
     """
     flat = table.reshape(-1, table.shape[2])
     mean, scale = moments(flat)
-    scorer = Scorer(mean, scale, ())
+    scorer = NetEnsemble(mean, scale, ())
     x, y = scorer.standardise(table), torch.from_numpy(labels)
     made = []
     for number in range(nets):
         generator = torch.Generator().manual_seed(1000 * random_state + number)
-        net = Net(x.shape[2], config.hidden, config.dropout, generator)
+        net = RankingNet(x.shape[2], config.hidden, config.dropout, generator)
         if prior is not None:
             net.load_state_dict(prior.nets[number % len(prior.nets)].state_dict())
         with one_thread():
             _optimise(net, x, y, config, generator, prior is not None)
         made.append(net.eval())
-    return Scorer(mean, scale, tuple(made))
+    return NetEnsemble(mean, scale, tuple(made))
 
 
-def _optimise(net: Net, x: Tensor, y: Tensor, config: RankingConfig, generator: torch.Generator, pulled: bool) -> None:
+def _optimise(
+    net: RankingNet, x: Tensor, y: Tensor, config: RankingConfig, generator: torch.Generator, pulled: bool
+) -> None:
     home = [parameter.detach().clone() for parameter in net.parameters()]
     optimiser = RiemannianAdam([Group(list(net.parameters()), config.learning_rate)])
     starts = range(0, len(x), config.batch)

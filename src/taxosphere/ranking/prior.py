@@ -19,10 +19,10 @@ from safetensors.numpy import save_file
 
 from taxosphere import atomic
 from taxosphere.errors import InputError
-from taxosphere.model.checkpoint import under
+from taxosphere.model.checkpoint import strip_prefix
 from taxosphere.model.config import RankingConfig
 from taxosphere.ranking.logistic import Logistic
-from taxosphere.ranking.net import Net, Scorer
+from taxosphere.ranking.net import NetEnsemble, RankingNet
 
 FILE = files("taxosphere.ranking") / "prior.safetensors"
 
@@ -32,7 +32,7 @@ class Prior:
     """Weights for the columns in ``names``, with the calibration that goes with them."""
 
     names: tuple[str, ...]
-    scorer: Scorer
+    scorer: NetEnsemble
     temperature: float
     none: Logistic
 
@@ -56,7 +56,7 @@ def load() -> Prior | None:
     with safe_open(str(FILE), framework="np") as stored:
         arrays = {key: stored.get_tensor(key) for key in stored.keys()}  # noqa: SIM118 - not a mapping
         notes = json.loads(stored.metadata()["notes"])
-    none, own = Logistic(**under("none.", arrays)), Scorer.from_arrays(under("scorer.", arrays))
+    none, own = Logistic(**strip_prefix("none.", arrays)), NetEnsemble.from_arrays(strip_prefix("scorer.", arrays))
     return Prior(tuple(notes["names"]), own, notes["temperature"], none)
 
 
@@ -68,7 +68,7 @@ def save(prior: Prior, path: str | PathLike[str]) -> None:
         save_file(arrays, temporary, {"notes": json.dumps(notes)})
 
 
-def aligned(prior: Prior | None, names: Sequence[str]) -> Scorer | None:
+def aligned(prior: Prior | None, names: Sequence[str]) -> NetEnsemble | None:
     """The prior's nets for these columns: those it does not know begin at zero, those not wanted are dropped."""
     if prior is None:
         return None
@@ -77,7 +77,7 @@ def aligned(prior: Prior | None, names: Sequence[str]) -> Scorer | None:
     here, there = (torch.tensor(side) for side in zip(*rows, strict=True))
     nets = []
     for old in prior.scorer.nets:
-        net = Net(len(names), len(old.bias), 0.0, torch.Generator())
+        net = RankingNet(len(names), len(old.bias), 0.0, torch.Generator())
         with torch.no_grad():
             for parameter, source in ((net.linear, old.linear), (net.into, old.into)):
                 parameter.zero_()
@@ -87,4 +87,4 @@ def aligned(prior: Prior | None, names: Sequence[str]) -> Scorer | None:
         nets.append(net)
     mean, scale = np.zeros(len(names), np.float32), np.ones(len(names), np.float32)
     mean[here], scale[here] = prior.scorer.mean[there], prior.scorer.scale[there]
-    return Scorer(mean, scale, tuple(nets))
+    return NetEnsemble(mean, scale, tuple(nets))

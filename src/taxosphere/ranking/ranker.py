@@ -11,20 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from taxosphere.encoders.text.vectors import Views
-from taxosphere.model.checkpoint import under
+from taxosphere.encoders.text.vectors import TextVectors
+from taxosphere.model.checkpoint import strip_prefix
 from taxosphere.model.config import PolarisConfig, RankingConfig
-from taxosphere.model.embedding import Refit
+from taxosphere.model.embedding import RefitWithout
 from taxosphere.model.network import SphereNetwork
 from taxosphere.orbit import gate
 from taxosphere.ranking import calibration, net, prior
-from taxosphere.ranking.crossfit import Examples, Progress, examples, queries_of
-from taxosphere.ranking.features.candidates import Context, looseness
+from taxosphere.ranking.crossfit import Examples, Progress, encode_queries, examples
+from taxosphere.ranking.features.candidates import CandidateIndex, orphan_scores
 from taxosphere.ranking.features.shortlist import Shortlist, derived, origin, shortlist
 from taxosphere.ranking.logistic import Logistic
-from taxosphere.ranking.net import Scorer
-from taxosphere.ranking.out_of_fold import HeldOut, calibrate
-from taxosphere.ranking.retrieval import BY_HAND, COSINE, Guess
+from taxosphere.ranking.net import NetEnsemble
+from taxosphere.ranking.out_of_fold import OutOfFold, calibrate
+from taxosphere.ranking.retrieval import COSINE, DEFAULT_FIRST_STAGE, FirstStage
 from taxosphere.taxonomy import Concept, Taxonomy
 
 Floats = NDArray[np.float32]
@@ -34,7 +34,7 @@ _COOL = 0.1  # temperature where nothing was learned
 
 
 @dataclass(frozen=True)
-class Ranked:
+class Ranking:
     """Lists (q, k), best first. ``probabilities`` and ``none`` add up to one, ``scores`` (q, n) orders everything.
     ``contributions`` (q, e, signs) are there for the first e that were to be explained."""
 
@@ -50,19 +50,19 @@ class Ranked:
 
 @dataclass(frozen=True)
 class Ranker:
-    """What was learned; a `Context` says of which taxonomy it is asked."""
+    """What was learned; a `CandidateIndex` says of which taxonomy it is asked."""
 
     families: tuple[str, ...]
     columns: tuple[str, ...]
     """Features the scorer reads, in its order."""
-    scorer: Scorer
+    scorer: NetEnsemble
     temperature: float
     none: Logistic | None
     none_share: float
     gamma: float
-    held_out: HeldOut
+    out_of_fold: OutOfFold
     note: str
-    guess: Guess = BY_HAND
+    guess: FirstStage = DEFAULT_FIRST_STAGE
     usual: float = 0.0
     """How loose the seed's concepts are, where "none" has learned from other taxonomies and not from this one: a young
     one is full of loose ends without anything missing."""
@@ -71,7 +71,7 @@ class Ranker:
     def fit(
         cls,
         seed: Taxonomy,
-        refit: Refit,
+        refit: RefitWithout,
         config: PolarisConfig,
         known: prior.Prior | None,
         *,
@@ -88,20 +88,20 @@ class Ranker:
         if progress is not None and found is not None:
             progress(0, 1, f"training the ranker on {len(found):,} lists")
         note = "ranker learned from {:,} hidden leaves" + (", starting from the prior" if known else "")
-        otherwise = COSINE if "encoder" in settings.families else BY_HAND
-        return cls.learn(
+        fallback = COSINE if "encoder" in settings.families else DEFAULT_FIRST_STAGE
+        return cls.fit_examples(
             found,
             settings,
             known,
             gamma=gamma,
             note=note,
             random_state=random_state,
-            otherwise=otherwise,
-            usual=float(looseness(seed).mean()),
+            fallback=fallback,
+            usual=float(orphan_scores(seed).mean()),
         )
 
     @classmethod
-    def learn(
+    def fit_examples(
         cls,
         found: Examples | None,
         settings: RankingConfig,
@@ -110,14 +110,14 @@ class Ranker:
         gamma: float,
         note: str,
         random_state: int,
-        otherwise: Guess = BY_HAND,
+        fallback: FirstStage = DEFAULT_FIRST_STAGE,
         usual: float = 0.0,
     ) -> Ranker:
         """From examples, of whatever kind; ``note`` has a place for their number. Too few are not learned from: the
-        prior ranks as it is (``usual`` says how loose the seed's concepts are), or what is to do so ``otherwise``."""
+        prior ranks as it is (``usual`` says how loose the seed's concepts are), or what is to do so ``fallback``."""
         usable = 0 if found is None else int(found.labels.any(1).sum())
         if found is None or usable < FEWEST:
-            return cls._fallback(settings, known, gamma, usable, otherwise, usual)
+            return cls._fallback(settings, known, gamma, usable, fallback, usual)
         names, table = derived(found.names, found.table)
         listed = found.labels.any(1)
         fitted = net.train(
@@ -141,36 +141,38 @@ class Ranker:
         known: prior.Prior | None,
         gamma: float,
         usable: int,
-        otherwise: Guess,
+        fallback: FirstStage,
         usual: float,
     ) -> Ranker:
         note = f"only {usable} leaves to learn from (at least {FEWEST} are needed): ranking by "
-        families, share, nothing = settings.families, settings.none_share, HeldOut.nothing()
+        families, share, nothing = settings.families, settings.none_share, OutOfFold.nothing()
         if known is not None:
             note += "the prior learned on other taxonomies"
             heat, none = known.temperature, known.none
-            return cls(families, known.names, known.scorer, heat, none, share, gamma, nothing, note, BY_HAND, usual)
-        note += f"the {'plain cosine' if otherwise is COSINE else 'first guess'}, uncalibrated"
-        empty = Scorer(np.zeros(0, np.float32), np.ones(0, np.float32), ())
-        return cls(families, (), empty, _COOL, None, share, gamma, nothing, note, otherwise)
+            return cls(
+                families, known.names, known.scorer, heat, none, share, gamma, nothing, note, DEFAULT_FIRST_STAGE, usual
+            )
+        note += f"the {'plain cosine' if fallback is COSINE else 'first guess'}, uncalibrated"
+        empty = NetEnsemble(np.zeros(0, np.float32), np.ones(0, np.float32), ())
+        return cls(families, (), empty, _COOL, None, share, gamma, nothing, note, fallback)
 
     def rank(
         self,
-        context: Context,
+        context: CandidateIndex,
         network: SphereNetwork,
         queries: Sequence[Concept],
-        views: Views,
+        views: TextVectors,
         *,
         exclude: NDArray[np.int64] | None = None,
         explained: int | None = None,
-    ) -> Ranked:
+    ) -> Ranking:
         """Rank all candidates of the context for one block of queries; the first ``explained`` of each list (None: all)
         are given reasons."""
-        asking = queries_of(network, queries, views)
-        found = shortlist(context, asking, self.families, self.guess, exclude=exclude)
-        return self.judge(found, asking.points.z, context.points.z, context.delta, explained=explained)
+        encoded = encode_queries(network, queries, views)
+        found = shortlist(context, encoded, self.families, self.guess, exclude=exclude)
+        return self.score_shortlist(found, encoded.points.z, context.points.z, context.delta, explained=explained)
 
-    def judge(
+    def score_shortlist(
         self,
         found: Shortlist,
         asked: Floats,
@@ -178,7 +180,7 @@ class Ranker:
         delta: NDArray[np.floating],
         *,
         explained: int | None = None,
-    ) -> Ranked:
+    ) -> Ranking:
         """Lists in the order of what was learned. ``asked`` (q, d) and ``candidates`` (n, d) are points on one sphere,
         ``delta`` the depths the gate reads."""
         x = self._read(*derived(found.names, found.features))
@@ -190,7 +192,7 @@ class Ranker:
         cosine = np.einsum("qd,qkd->qk", asked, candidates[positions])
         threshold = gate.thresholds(delta, self.gamma)
         signs, reasons = self._reasons(x, order[:, :explained]) if explained != 0 else ((), _no_reasons(order, 0))
-        return Ranked(
+        return Ranking(
             positions,
             probability.astype(np.float32),
             none.astype(np.float32),
@@ -239,7 +241,7 @@ class Ranker:
     def to_arrays(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """What an artifact keeps: arrays, and settings as JSON."""
         arrays: dict[str, NDArray[Any]] = {f"scorer.{key}": value for key, value in self.scorer.to_arrays().items()}
-        arrays |= {f"held_out.{key}": value for key, value in vars(self.held_out).items()}
+        arrays |= {f"out_of_fold.{key}": value for key, value in vars(self.out_of_fold).items()}
         if self.none is not None:
             arrays |= {f"none.{key}": value for key, value in self.none.to_arrays().items()}
         keys = ("families", "columns", "temperature", "none_share", "gamma", "note", "usual")
@@ -247,18 +249,18 @@ class Ranker:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], notes: Mapping[str, Any]) -> Ranker:
-        none = under("none.", arrays)
+        none = strip_prefix("none.", arrays)
         return cls(
             tuple(notes["families"]),
             tuple(notes["columns"]),
-            Scorer.from_arrays(under("scorer.", arrays)),
+            NetEnsemble.from_arrays(strip_prefix("scorer.", arrays)),
             notes["temperature"],
             Logistic(**none) if none else None,
             notes["none_share"],
             notes["gamma"],
-            HeldOut(**under("held_out.", arrays)),
+            OutOfFold(**strip_prefix("out_of_fold.", arrays)),
             notes["note"],
-            Guess(notes["guess"]),
+            FirstStage(notes["guess"]),
             notes["usual"],
         )
 

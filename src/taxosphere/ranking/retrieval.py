@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize, minimize_scalar
 from scipy.special import logsumexp
 
-from taxosphere.ranking.features.candidates import Context
-from taxosphere.ranking.features.layout import Signs, largest, positive
+from taxosphere.ranking.features.candidates import CandidateIndex
+from taxosphere.ranking.features.layout import FeatureColumns, largest, positive
 from taxosphere.ranking.logistic import moments
 
 Floats = NDArray[np.float32]
@@ -27,7 +27,7 @@ BEST = 60
 RANDOM = 100
 _PULL = 30.0  # towards the weights set by hand: a ridge shared out over the queries
 _AT_ALL = ", at all"
-_BY_HAND = {
+_DEFAULT_WEIGHTS = {
     "sphere mean": 1.0,
     "encoder": 0.5,
     "encoder, names": 0.3,
@@ -49,12 +49,12 @@ _BY_HAND = {
 
 
 @dataclass(frozen=True)
-class Guess:
+class FirstStage:
     """A weight for each sign; a name that ends in "at all" asks whether the sign is above zero."""
 
     weights: dict[str, float]
 
-    def __call__(self, context: Context, found: Signs) -> Floats:
+    def __call__(self, context: CandidateIndex, found: FeatureColumns) -> Floats:
         """(queries, candidates); signs that were not computed say nothing."""
         own = np.zeros(len(context.taxonomy), np.float32)
         terms = []
@@ -63,15 +63,15 @@ class Guess:
             if sign in found.forms:
                 form = found.forms[sign]
                 terms.append((form if sign == name else positive(form), weight))
-            elif sign in context.static:
-                own += np.float32(weight) * context.static[sign]
+            elif sign in context.candidate_features:
+                own += np.float32(weight) * context.candidate_features[sign]
         total = found.weighted(terms)
         total += own
         return total
 
 
-BY_HAND = Guess(_BY_HAND)
-COSINE = Guess({"encoder": 1.0})
+DEFAULT_FIRST_STAGE = FirstStage(_DEFAULT_WEIGHTS)
+COSINE = FirstStage({"encoder": 1.0})
 
 
 @dataclass(frozen=True)
@@ -82,22 +82,22 @@ class Sample:
     names: tuple[str, ...]
     table: Floats
     labels: NDArray[np.bool_]
-    stands_for: Floats
+    log_importance: Floats
 
     def __len__(self) -> int:
         return len(self.table)
 
 
 def sample(
-    context: Context,
-    found: Signs,
+    context: CandidateIndex,
+    found: FeatureColumns,
     gold: Sequence[NDArray[np.integer]],
     families: Sequence[str],
     rng: np.random.Generator,
 ) -> Sample:
     """The best candidates by hand, random ones, and all true parents of a block of queries."""
     count, size = len(gold), len(context.taxonomy)
-    guess = BY_HAND(context, found)
+    guess = DEFAULT_FIRST_STAGE(context, found)
     true = np.zeros((count, size), bool)
     for row, parents in enumerate(gold):
         true[row, parents] = True
@@ -109,37 +109,37 @@ def sample(
     listed = np.zeros((count, size), bool)
     np.put_along_axis(listed, best, True, 1)
     at = np.concatenate([best, chance, golden], axis=1)
-    stands_for = np.zeros(at.shape, np.float32)
+    log_importance = np.zeros(at.shape, np.float32)
     drawn = slice(near, near + chance.shape[1])
     known = np.take_along_axis(listed | true, chance, 1)
-    stands_for[:, drawn] = np.where(known, -np.inf, np.log(size / chance.shape[1]))
+    log_importance[:, drawn] = np.where(known, -np.inf, np.log(size / chance.shape[1]))
     extra = np.take_along_axis(true & ~listed, golden, 1)
-    stands_for[:, near + chance.shape[1] :] = np.where(extra, 0.0, -np.inf)
+    log_importance[:, near + chance.shape[1] :] = np.where(extra, 0.0, -np.inf)
     columns = found.at(at)
     columns |= {
         f"{name}{_AT_ALL}": (values > 0).astype(np.float32)
         for name, values in columns.items()
-        if f"{name}{_AT_ALL}" in _BY_HAND
+        if f"{name}{_AT_ALL}" in _DEFAULT_WEIGHTS
     }
     if "structure" in families:
-        columns |= {name: values[at] for name, values in context.static.items()}
+        columns |= {name: values[at] for name, values in context.candidate_features.items()}
     table = np.stack(list(columns.values()), axis=-1).astype(np.float32)
-    return Sample(tuple(columns), table, np.take_along_axis(true, at, 1), stands_for)
+    return Sample(tuple(columns), table, np.take_along_axis(true, at, 1), log_importance)
 
 
-def fit(samples: Sequence[Sample]) -> Guess:
+def fit(samples: Sequence[Sample]) -> FirstStage:
     """Weights with which the true parents are most probable among all candidates."""
     names = samples[0].names
     tables = [each.table.reshape(-1, len(names)) for each in samples]
     mean, scale = moments(np.concatenate(tables))
     parts = [((table - mean) / scale, each) for table, each in zip(tables, samples, strict=True)]
     queries = sum(map(len, samples))
-    home = np.array([_BY_HAND.get(name, 0.0) for name in names]) * scale
+    home = np.array([_DEFAULT_WEIGHTS.get(name, 0.0) for name in names]) * scale
 
     def loss(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         total, gradient = 0.0, np.zeros(len(names))
         for table, each in parts:
-            scores = (table @ weights.astype(np.float32)).reshape(each.labels.shape) + each.stands_for
+            scores = (table @ weights.astype(np.float32)).reshape(each.labels.shape) + each.log_importance
             everything = logsumexp(scores, axis=1, keepdims=True)
             true = np.where(each.labels, scores, -np.inf)
             right = logsumexp(true, axis=1, keepdims=True)
@@ -157,4 +157,4 @@ def fit(samples: Sequence[Sample]) -> Guess:
         return value + _PULL / queries * float(away @ away), gradient + 2 * _PULL / queries * away
 
     found = minimize(pulled, home, jac=True, method="L-BFGS-B", options={"maxiter": 200}).x
-    return Guess({name: float(weight) for name, weight in zip(names, found / scale, strict=True)})
+    return FirstStage({name: float(weight) for name, weight in zip(names, found / scale, strict=True)})

@@ -32,7 +32,7 @@ def _cell(cell: Cell) -> object:
 def _chart(dataset: str, records: Sequence[Record]) -> Markup:
     rows = []
     for name, lines in tables.by_method(records).items():
-        spread = protocol.spread([line["metrics"] for line in lines])["mrr"]
+        spread = protocol.mean_std([line["metrics"] for line in lines])["mrr"]
         printed = paper_numbers.printed(dataset, name).get("mrr")
         rows.append(Bar(name, spread["mean"], spread["std"], printed[0] if printed else None))
     rows.sort(key=lambda row: -row.value)

@@ -35,7 +35,7 @@ class Demo:
     title: str
     seed_size: int
     cases: Sequence[Case]
-    held_out: Reliability
+    out_of_fold: Reliability
     orbits: Sequence[tuple[str, Sequence[svg.Satellite]]]
     seconds: float
     command: str
@@ -69,7 +69,7 @@ def write(demo: Demo) -> str:
         _found(demo.cases),
         tag("h2", "Can the probabilities be trusted?"),
         figure(
-            svg.reliability(demo.held_out),
+            svg.reliability(demo.out_of_fold),
             "Suggestions grouped by the probability they were given, for concepts hidden while the model learned. On "
             "the dashed line, what is called 80 % is right 80 % of the time.",
         ),

@@ -35,7 +35,7 @@ def study_tables(findings: Findings) -> list[Table]:
         compared = [m for m in study.metrics if any(m in row for (d, _), row in study.printed.items() if d == dataset)]
         rows = []
         for label in findings.labels(dataset):
-            spread = findings.spread(dataset, label)
+            spread = findings.mean_std(dataset, label)
             printed = study.printed.get((dataset, label), {})
             ours = (Cell(amount(metric, **spread[metric]) if metric in spread else "") for metric in study.metrics)
             theirs = (Cell(amount(metric, printed[metric]) if metric in printed else "") for metric in compared)
@@ -68,7 +68,7 @@ def _bars(findings: Findings, dataset: str) -> Markup:
     metric = _main_metric(findings)
     rows = []
     for label in findings.labels(dataset):
-        spread = findings.spread(dataset, label)[metric]
+        spread = findings.mean_std(dataset, label)[metric]
         printed = findings.study.printed.get((dataset, label), {}).get(metric)
         rows.append(Bar(label, spread["mean"], spread["std"], printed))
     return figures.bars(rows, f"{findings.study.title}, {dataset}: {_short(metric)}")

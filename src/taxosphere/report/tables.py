@@ -86,7 +86,7 @@ def by_method(records: Sequence[Record]) -> dict[str, list[Record]]:
 def _dataset_table(dataset: str, records: Sequence[Record]) -> Table:
     section, columns = layout(dataset, records)
     runs = by_method(records)
-    spreads = {name: protocol.spread([run["metrics"] for run in lines]) for name, lines in runs.items()}
+    spreads = {name: protocol.mean_std([run["metrics"] for run in lines]) for name, lines in runs.items()}
     places = {column: _places({name: s[column]["mean"] for name, s in spreads.items()}, column) for column in columns}
     compared = columns if paper_numbers.metrics(dataset) else ()
     rows = []
@@ -166,7 +166,7 @@ def headline(records: Sequence[Record], method: str = "polaris") -> str:
     mine = [record for record in records if record["method"] == method]
     for dataset in sorted({record["dataset"] for record in mine}):
         runs = [record for record in mine if record["dataset"] == dataset]
-        spread = protocol.spread([run["metrics"] for run in runs])
+        spread = protocol.mean_std([run["metrics"] for run in runs])
         printed = paper_numbers.printed(dataset, method)
         # Where each query has one gold parent, the paper's recall is a hit rate.
         theirs = [printed.get(c) or printed.get(c.replace("hit", "recall")) for c in columns]

@@ -116,9 +116,9 @@ def test_what_is_left_is_told_beside_each_value() -> None:
         line("a", 1, [1.0], **{"hit@1": 60.0}),
         line("b", 0, [1.0], **{"hit@1": 30.0}),
     ]
-    spread = Findings(shape, lines).spread("d", "b")
+    spread = Findings(shape, lines).mean_std("d", "b")
     assert (spread["retention"]["mean"], spread["lost"]["mean"]) == (60.0, 20.0)
-    assert "retention" not in Findings(shape, lines[2:]).spread("d", "b")
+    assert "retention" not in Findings(shape, lines[2:]).mean_std("d", "b")
 
 
 def test_differences_too_small_to_print_have_no_sign_of_their_own() -> None:

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from taxosphere.methods.baselines.base import Baseline
 from taxosphere.methods.baselines.image_base import Labelled, OnPictures
 from taxosphere.methods.baselines.network import Batch, Network
-from taxosphere.methods.baselines.seed import Seed, Views
+from taxosphere.methods.baselines.seed import MaskedCandidates, Seed
 from taxosphere.methods.baselines.settings import Settings
 
 LABELS = 3
@@ -27,7 +27,7 @@ class Sinking(Network):
     def query(self, vectors: Tensor) -> Tensor:
         return vectors[:, :1]
 
-    def candidate(self, views: Views) -> Tensor:
+    def candidate(self, views: MaskedCandidates) -> Tensor:
         return (views.position[:, None] == LABELS - 1) * self.lead
 
     def match(self, query: Tensor, candidate: Tensor) -> Tensor:

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import torch
 
-from taxosphere.methods.baselines.seed import CHILD, NOBODY, PARENT, SELF, Seed, Views, segment_mean
+from taxosphere.methods.baselines.seed import CHILD, NOBODY, PARENT, SELF, MaskedCandidates, Seed, segment_mean
 
 
 def members(seed: Seed, position: int, hidden: int) -> list[tuple[str, int]]:
-    nets = seed.ego_nets(Views(torch.tensor([position]), torch.tensor([hidden])))
+    nets = seed.ego_nets(MaskedCandidates(torch.tensor([position]), torch.tensor([hidden])))
     return [(seed.taxonomy.ids[m], r) for m, r in zip(nets.member.tolist(), nets.role.tolist())]
 
 
@@ -21,7 +21,7 @@ def test_the_hidden_query_is_neither_child_nor_parent(double_seed: Seed) -> None
 
 
 def test_messages_run_along_the_spokes_of_each_star(double_seed: Seed) -> None:
-    nets = double_seed.ego_nets(Views(torch.tensor([0, 1]), torch.tensor([NOBODY, 4])))
+    nets = double_seed.ego_nets(MaskedCandidates(torch.tensor([0, 1]), torch.tensor([NOBODY, 4])))
     names = [double_seed.taxonomy.ids[m] for m in nets.member.tolist()]
     assert names == ["a", "b", "a", "b", "c", "d"]  # the two centres, b's parent, a's children, b's child
     assert nets.owner.tolist() == [0, 1, 1, 0, 0, 1]

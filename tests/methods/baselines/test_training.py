@@ -9,7 +9,7 @@ from taxosphere import Taxonomy
 from taxosphere.errors import InputError, TaxosphereError
 from taxosphere.methods.baselines.heads import Head, start_at_similarity
 from taxosphere.methods.baselines.seed import Seed
-from taxosphere.methods.baselines.training import budget, carve, mean_reciprocal_rank, train
+from taxosphere.methods.baselines.training import budget, mean_reciprocal_rank, train, validation_split
 from taxosphere.methods.baselines.transe import TransE, TransENetwork, TransESettings
 
 
@@ -30,12 +30,12 @@ def test_scores_that_are_no_numbers_are_no_success() -> None:
 
 def test_validation_queries_come_out_of_the_seed() -> None:
     taxonomy = wide()
-    split = carve(taxonomy, TransESettings(validation=0.25), 0)
+    split = validation_split(taxonomy, TransESettings(validation=0.25), 0)
     assert split is not None
     assert len(split.queries) == 10
     assert len(split.seed) == len(taxonomy) - 10
     assert all(query.id.startswith("leaf") and query.id not in split.seed for query in split.queries)
-    assert carve(wide(8), TransESettings(validation=0.25), 0) is None  # two queries decide nothing
+    assert validation_split(wide(8), TransESettings(validation=0.25), 0) is None  # two queries decide nothing
 
 
 def test_small_seeds_train_by_steps_and_large_ones_by_epochs() -> None:

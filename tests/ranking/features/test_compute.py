@@ -9,14 +9,14 @@ import pytest
 
 from support.gram_encoder import GramEncoder
 from taxosphere import Concept, Taxonomy
-from taxosphere.encoders.text.vectors import encode_views
-from taxosphere.ranking.features.candidates import Context, Points
+from taxosphere.encoders.text.vectors import encode_text_vectors
+from taxosphere.ranking.features.candidates import CandidateIndex, Points
 from taxosphere.ranking.features.compute import FAMILIES, Queries, best_child, signs, similarities, votes
-from taxosphere.ranking.features.layout import Signs
+from taxosphere.ranking.features.layout import FeatureColumns
 from taxosphere.ranking.features.shortlist import blocks, derived, origin, shortlist
 from taxosphere.ranking.lexical.index import BAGS
-from taxosphere.ranking.lexical.parse import read
-from taxosphere.ranking.retrieval import BY_HAND
+from taxosphere.ranking.lexical.parse import parse_concept
+from taxosphere.ranking.retrieval import DEFAULT_FIRST_STAGE
 
 
 def _points(rng: np.random.Generator, count: int) -> Points:
@@ -25,25 +25,25 @@ def _points(rng: np.random.Generator, count: int) -> Points:
     return Points(z, mu, rng.uniform(5, 20, count).astype(np.float32))
 
 
-def _context(taxonomy: Taxonomy, evidence: int | None = None) -> Context:
-    views = encode_views(GramEncoder(), list(taxonomy.concepts()))
+def _context(taxonomy: Taxonomy, evidence: int | None = None) -> CandidateIndex:
+    views = encode_text_vectors(GramEncoder(), list(taxonomy.concepts()))
     points = _points(np.random.default_rng(0), len(taxonomy))
-    return Context(taxonomy, views, points, len(taxonomy) if evidence is None else evidence)
+    return CandidateIndex(taxonomy, views, points, len(taxonomy) if evidence is None else evidence)
 
 
 def _queries(concepts: list[Concept], seed: int = 1) -> Queries:
     points = _points(np.random.default_rng(seed), len(concepts))
-    return Queries([read(c) for c in concepts], encode_views(GramEncoder(), concepts), points)
+    return Queries([parse_concept(c) for c in concepts], encode_text_vectors(GramEncoder(), concepts), points)
 
 
-def _whole(found: Signs) -> dict[str, np.ndarray]:
+def _whole(found: FeatureColumns) -> dict[str, np.ndarray]:
     """Every sign of every candidate."""
     count, size = found.shape
     return found.at(np.tile(np.arange(size), (count, 1)))
 
 
 def test_what_the_structure_of_the_animals_says(animals: Taxonomy) -> None:
-    static = _context(animals).static
+    static = _context(animals).candidate_features
     at = animals.position
     assert static["children"][at("animal")] == pytest.approx(np.log1p(3))
     assert static["descendants"][at("animal")] == pytest.approx(np.log1p(6))
@@ -150,7 +150,9 @@ def test_what_is_loose_around_a_query_against_a_loop(animals: Taxonomy) -> None:
     assert dict(zip(torn.ids, context.loose.tolist(), strict=True)) == pytest.approx(
         {id: by_hand.get(id, 0.0) for id in torn.ids}
     )
-    used = {name: bag.encode([BAGS[name](r) for r in queries.readings]) for name, bag in context.lexicon.bags.items()}
+    used = {
+        name: bag.encode([BAGS[name](r) for r in queries.parsed]) for name, bag in context.lexical_index.bags.items()
+    }
     similar = similarities(context, queries, used)
     found = signs(context, queries, FAMILIES).loose[0]
     for column, source in enumerate((similar["full"], similar["full"] + similar["text"])):
@@ -175,10 +177,10 @@ def test_words_below_a_candidate_against_a_loop(animals: Taxonomy) -> None:
     concepts = [Concept("q", "sea bird", "a bird of the sea"), Concept("r", "duck"), Concept("s", "farm dog duck")]
     context, queries = _context(animals), _queries(concepts)
     found = _whole(signs(context, queries, FAMILIES))
-    readings = [read(c) for c in animals.concepts()]
-    bag = context.lexicon.bags["name words"]
-    for q, asked in enumerate(queries.readings):
-        heads = [r.head_word == asked.head_word for r in readings]
+    parsed = [parse_concept(c) for c in animals.concepts()]
+    bag = context.lexical_index.bags["name words"]
+    for q, asked in enumerate(queries.parsed):
+        heads = [r.head_word == asked.head_word for r in parsed]
         uses = sum(int(heads[child]) for c in range(len(animals)) for child in animals.child_csr.row(c))
         weights = {w: float(bag.weights[bag.columns[w]]) if w in bag.columns else bag.unknown for w in asked.name}
         for c in range(len(animals)):
@@ -188,20 +190,18 @@ def test_words_below_a_candidate_against_a_loop(animals: Taxonomy) -> None:
             assert found["name head below, share"][q, c] == pytest.approx(here / (uses + 1))
             share = 0.0
             for word, weight in weights.items():
-                everywhere = sum(
-                    word in readings[b].name for a in range(len(animals)) for b in animals.child_csr.row(a)
-                )
-                share += weight * sum(word in readings[b].name for b in children) / (everywhere + 1)
+                everywhere = sum(word in parsed[b].name for a in range(len(animals)) for b in animals.child_csr.row(a))
+                share += weight * sum(word in parsed[b].name for b in children) / (everywhere + 1)
             assert found["name words below, share"][q, c] == pytest.approx(share / sum(weights.values()), abs=1e-6)
 
 
 def test_a_family_left_out_leaves_no_sign(animals: Taxonomy) -> None:
     context, queries = _context(animals), _queries([Concept("q", "sea bird", "a bird of the sea")])
-    everything = set(shortlist(context, queries, FAMILIES, BY_HAND).names)
+    everything = set(shortlist(context, queries, FAMILIES, DEFAULT_FIRST_STAGE).names)
     for family in FAMILIES:
-        less = set(shortlist(context, queries, tuple(f for f in FAMILIES if f != family), BY_HAND).names)
+        less = set(shortlist(context, queries, tuple(f for f in FAMILIES if f != family), DEFAULT_FIRST_STAGE).names)
         assert less < everything, family
-    lexical = shortlist(context, queries, ("sphere", "encoder", "votes", "structure"), BY_HAND).names
+    lexical = shortlist(context, queries, ("sphere", "encoder", "votes", "structure"), DEFAULT_FIRST_STAGE).names
     assert not [name for name in lexical if "name head" in name or "phrase" in name or "mentioned" in name]
 
 
@@ -211,7 +211,7 @@ def test_features_of_a_query_do_not_depend_on_the_others_asked(animals: Taxonomy
     together = _whole(signs(context, _queries(concepts), FAMILIES))
     renamed = [concepts[0], Concept("other", "qwerty", "anything else"), Concept("s", "bird")]
     points = _queries(concepts).points
-    other = Queries([read(c) for c in renamed], encode_views(GramEncoder(), renamed), points)
+    other = Queries([parse_concept(c) for c in renamed], encode_text_vectors(GramEncoder(), renamed), points)
     again = _whole(signs(context, other, FAMILIES))
     for name, values in together.items():
         np.testing.assert_allclose(values[0], again[name][0], atol=1e-6, err_msg=name)
@@ -220,9 +220,9 @@ def test_features_of_a_query_do_not_depend_on_the_others_asked(animals: Taxonomy
 def test_asking_changes_nothing_of_the_context(animals: Taxonomy) -> None:
     asked, untouched = _context(animals), _context(animals)
     signs(asked, _queries([Concept("q", "animal"), Concept("r", "new words entirely")]), FAMILIES)
-    for name, values in untouched.static.items():
-        np.testing.assert_array_equal(values, asked.static[name])
-    assert asked.lexicon.bags["text"].columns == untouched.lexicon.bags["text"].columns
+    for name, values in untouched.candidate_features.items():
+        np.testing.assert_array_equal(values, asked.candidate_features[name])
+    assert asked.lexical_index.bags["text"].columns == untouched.lexical_index.bags["text"].columns
 
 
 def test_concepts_beyond_the_evidence_are_candidates_that_do_not_vote(animals: Taxonomy) -> None:
@@ -240,21 +240,21 @@ def test_concepts_beyond_the_evidence_are_candidates_that_do_not_vote(animals: T
 def test_a_guessed_place_changes_nothing_that_is_said_of_the_place(animals: Taxonomy) -> None:
     seed = _context(animals)
     leaf = animals.position("mineral")
-    assert seed.static["is leaf"][leaf]
+    assert seed.candidate_features["is leaf"][leaf]
     grown = animals.add([Concept("goose", "goose")], [("mineral", "goose")])
     guessing = _context(grown, len(animals))
     assert guessing.delta[:-1].tolist() == seed.delta.tolist()
-    for name, values in seed.static.items():
-        assert guessing.static[name][:-1].tolist() == values.tolist(), name
-    assert guessing.static["depth"][-1] > 0
-    assert guessing.static["is leaf"][-1]
-    assert _context(grown).static["children"][leaf] > 0
+    for name, values in seed.candidate_features.items():
+        assert guessing.candidate_features[name][:-1].tolist() == values.tolist(), name
+    assert guessing.candidate_features["depth"][-1] > 0
+    assert guessing.candidate_features["is leaf"][-1]
+    assert _context(grown).candidate_features["children"][leaf] > 0
 
 
 def test_the_shortlist_is_ordered_and_leaves_the_excluded_one_out(animals: Taxonomy) -> None:
     context, queries = _context(animals), _queries([Concept("q", "bird"), Concept("r", "dog")])
     banned = np.array([animals.position("bird"), animals.position("dog")])
-    found = shortlist(context, queries, FAMILIES, BY_HAND, exclude=banned)
+    found = shortlist(context, queries, FAMILIES, DEFAULT_FIRST_STAGE, exclude=banned)
     assert found.positions.shape == (2, len(animals) - 1)
     for row, out in zip(found.positions, banned, strict=True):
         assert out not in row
@@ -265,7 +265,7 @@ def test_the_shortlist_is_ordered_and_leaves_the_excluded_one_out(animals: Taxon
 
 def test_a_cut_shortlist_holds_the_best_guesses(animals: Taxonomy) -> None:
     context, queries = _context(animals), _queries([Concept("q", "bird of the sea", "a bird")])
-    found = shortlist(context, queries, FAMILIES, BY_HAND, length=3)
+    found = shortlist(context, queries, FAMILIES, DEFAULT_FIRST_STAGE, length=3)
     assert set(found.positions[0].tolist()) == set(np.argsort(-found.guess[0])[:3].tolist())
 
 
@@ -292,11 +292,13 @@ def test_nothing_is_placed_below_an_obsolete_concept(animals: Taxonomy) -> None:
     marked = [replace(c, extras=gone) if c.id == "bird" else c for c in animals.concepts()]
     context = _context(Taxonomy.from_concepts(marked, animals.edges()))
     queries = _queries([Concept("q", "sea bird", "a bird of the sea")])
-    whole = shortlist(_context(animals), queries, FAMILIES, BY_HAND)
-    found = shortlist(context, queries, FAMILIES, BY_HAND)
+    whole = shortlist(_context(animals), queries, FAMILIES, DEFAULT_FIRST_STAGE)
+    found = shortlist(context, queries, FAMILIES, DEFAULT_FIRST_STAGE)
     bird = animals.position("bird")
     assert bird in whole.positions
     assert sorted([*found.positions[0], bird]) == list(range(len(animals)))
     assert found.guess.max() == 0
     everything = Taxonomy.from_concepts([replace(c, extras=gone) for c in animals.concepts()], animals.edges())
-    assert shortlist(_context(everything), queries, FAMILIES, BY_HAND).positions.shape == whole.positions.shape
+    assert (
+        shortlist(_context(everything), queries, FAMILIES, DEFAULT_FIRST_STAGE).positions.shape == whole.positions.shape
+    )

@@ -6,14 +6,21 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from taxosphere.ranking.features.layout import Below, Few, Signs, dealt, largest, positive
+from taxosphere.ranking.features.layout import (
+    FeatureColumns,
+    NonLeafColumn,
+    SparseColumn,
+    largest,
+    positive,
+    split_stacked,
+)
 
 COUNT, SIZE = 3, 7
 OWNERS = np.array([1, 4, 6])
 NOTHING_LOOSE = np.zeros((0, 0), np.float32)
 
 
-def _forms() -> tuple[Signs, dict[str, np.ndarray]]:
+def _forms() -> tuple[FeatureColumns, dict[str, np.ndarray]]:
     """Two signs of each form, and the same as full matrices."""
     rng = np.random.default_rng(0)
     forms: dict[str, object] = {}
@@ -25,14 +32,14 @@ def _forms() -> tuple[Signs, dict[str, np.ndarray]]:
         values = rng.normal(size=5).astype(np.float32)
         forms |= {
             f"full {number}": full,
-            f"below {number}": Below(inside, elsewhere),
-            f"few {number}": Few(keys, values),
+            f"below {number}": NonLeafColumn(inside, elsewhere),
+            f"few {number}": SparseColumn(keys, values),
         }
         below, few = np.repeat(elsewhere, SIZE, axis=1), np.zeros(COUNT * SIZE, np.float32)
         below[:, OWNERS] = inside
         few[keys] = values
         whole |= {f"full {number}": full, f"below {number}": below, f"few {number}": few.reshape(COUNT, SIZE)}
-    return Signs((COUNT, SIZE), OWNERS, forms, NOTHING_LOOSE), whole  # type: ignore[arg-type]
+    return FeatureColumns((COUNT, SIZE), OWNERS, forms, NOTHING_LOOSE), whole  # type: ignore[arg-type]
 
 
 def test_signs_at_some_candidates_named_once_or_twice() -> None:
@@ -54,8 +61,8 @@ def test_the_weighted_sum(at_all: bool) -> None:
 
 
 def test_a_taxonomy_without_edges_has_no_owners() -> None:
-    none = Below(np.zeros((2, 0), np.float32), np.array([[1.0], [2.0]], np.float32))
-    signs = Signs((2, 3), np.zeros(0, np.int64), {"below": none}, NOTHING_LOOSE)
+    none = NonLeafColumn(np.zeros((2, 0), np.float32), np.array([[1.0], [2.0]], np.float32))
+    signs = FeatureColumns((2, 3), np.zeros(0, np.int64), {"below": none}, NOTHING_LOOSE)
     expected = [[1, 1, 1], [2, 2, 2]]
     assert signs.at(np.tile(np.arange(3), (2, 1)))["below"].tolist() == expected
     assert signs.weighted([(none, 1.0)]).tolist() == expected
@@ -63,7 +70,9 @@ def test_a_taxonomy_without_edges_has_no_owners() -> None:
 
 def test_rows_of_several_signs_are_dealt_out() -> None:
     rows = np.random.default_rng(2).integers(0, 3, (2 * COUNT, SIZE)).astype(np.float32)
-    signs = Signs((COUNT, SIZE), OWNERS, dict(dealt(sparse.csr_array(rows), ["one", "two"])), NOTHING_LOOSE)
+    signs = FeatureColumns(
+        (COUNT, SIZE), OWNERS, dict(split_stacked(sparse.csr_array(rows), ["one", "two"])), NOTHING_LOOSE
+    )
     found = signs.at(np.tile(np.arange(SIZE), (COUNT, 1)))
     np.testing.assert_array_equal(np.concatenate([found["one"], found["two"]]), rows)
 

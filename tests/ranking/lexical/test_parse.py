@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from taxosphere import Concept
-from taxosphere.ranking.lexical.parse import definition, first_phrase, in_speaking_order, read, stem, stems
+from taxosphere.ranking.lexical.parse import definition, first_phrase, in_speaking_order, parse_concept, stem, stems
 
 
 @pytest.mark.parametrize(
@@ -72,16 +72,16 @@ def test_the_first_phrase_ends_before_a_preposition_or_a_relative(body: str, exp
 
 
 def test_the_head_of_a_name_stands_before_its_preposition() -> None:
-    reading = read(Concept("x", "Costs of Living", "costs of living are expenses for daily needs"))
+    reading = parse_concept(Concept("x", "Costs of Living", "costs of living are expenses for daily needs"))
     assert reading.name == ("cost", "of", "living")
     assert (reading.head_word, reading.first_word) == ("cost", "cost")
     assert (reading.phrase, reading.phrase_head, reading.phrase_start) == (("expense",), "expense", "expense")
-    assert read(Concept("y", "sea bird")).head_word == "bird"
+    assert parse_concept(Concept("y", "sea bird")).head_word == "bird"
 
 
 @given(st.text(max_size=60), st.text(max_size=200))
 def test_any_text_can_be_read(name: str, description: str) -> None:
-    reading = read(Concept("x", name or "x", description))
+    reading = parse_concept(Concept("x", name or "x", description))
     assert 0 <= reading.names[0].head <= len(reading.name)
     assert len(reading.phrase) <= 8
     assert len(reading.body) <= 80

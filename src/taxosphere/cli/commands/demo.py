@@ -64,7 +64,7 @@ def demo(
     out.mkdir(parents=True, exist_ok=True)
     expansion.taxonomy.write(out / "edam-expanded.obo")
     write_review(expansion, out / "review.tsv")
-    held = model.held_out
+    held = model.out_of_fold
     page = report_page.Demo(
         "Putting concepts back into EDAM",
         len(split.seed),

@@ -52,7 +52,7 @@ def fit(
     from taxosphere import artifact, atomic
     from taxosphere.model import presets
     from taxosphere.model.config import PolarisConfig, literal
-    from taxosphere.polaris import Polaris, anchored
+    from taxosphere.polaris import Polaris, with_absolute_paths
 
     artifact.refuse_other_folders(model)
     atomic.refuse_place(model.absolute().parent, model)
@@ -76,7 +76,7 @@ def fit(
     previous = Polaris.load(start) if start is not None else None
     if previous is not None and previous.config is not None and config is None and preset == "auto":
         settings = previous.config.with_overrides(changes)
-    settings = anchored(settings)
+    settings = with_absolute_paths(settings)
     began = None if previous is None else previous.network_for(settings).digest()
     if resume and artifact.holds(model, settings.model_dump(mode="json"), read, began):
         output.say(f"{model} is finished already: same taxonomy, same settings")
@@ -89,7 +89,7 @@ def fit(
         )
         fitted.save(model)
     remove_checkpoints(model)
-    for fault in fitted.sight.faults if fitted.sight is not None else ():
+    for fault in fitted.image_model.faults if fitted.image_model is not None else ():
         output.warn(f"passed over {fault}")
     for line in fitted.summary():
         output.say(line)
@@ -100,10 +100,10 @@ def say_how_long(taxonomy: Taxonomy, settings: PolarisConfig) -> None:
     """Warn of a fine-tuning that takes minutes."""
     from taxosphere.encoders.text.registry import bare, trainable
     from taxosphere.model.duration import fine_tuning_seconds
-    from taxosphere.model.embedding import spared
+    from taxosphere.model.embedding import split_for_ranker
     from taxosphere.polaris import load_encoder
 
-    spare = spared(taxonomy, settings.ranking, settings.seed)
+    spare = split_for_ranker(taxonomy, settings.ranking, settings.seed)
     seed, trainings = (taxonomy, 2 + settings.ranking.folds) if spare is None else (spare.seed, 1)
     seconds = trainings * fine_tuning_seconds(bare(trainable(load_encoder(settings))), seed, settings)
     if seconds > _LONG:

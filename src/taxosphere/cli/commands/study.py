@@ -98,7 +98,7 @@ def _show(findings: Findings, verdict: str, json: bool) -> None:
 
     if json:
         rows = [
-            {"dataset": dataset, "variant": label, "metrics": findings.spread(dataset, label)}
+            {"dataset": dataset, "variant": label, "metrics": findings.mean_std(dataset, label)}
             for dataset in findings.datasets
             for label in findings.labels(dataset)
         ]

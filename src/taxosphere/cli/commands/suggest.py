@@ -36,7 +36,7 @@ def suggest(
     if file is not None and description:
         raise InputError("--description is for one new concept; a list has a column for it", file)
     fitted = Polaris.load(model)
-    if image and fitted.sight is None:
+    if image and fitted.image_model is None:
         raise InputError("this model was fitted on a taxonomy without pictures, so it cannot look at any", model)
     if file is not None:
         concepts = read_concepts(file, fitted.taxonomy, output.warn)

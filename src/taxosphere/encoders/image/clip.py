@@ -95,7 +95,7 @@ class TextTower:
 
     def _tokens(self, texts: list[str]) -> dict[str, Tensor]:
         config = self._towers.model.config
-        # SigLIP was trained on texts padded to their full length, with the padding in sight.
+        # SigLIP was trained on texts padded to their full length, with the padding in image_model.
         full = "siglip" in config.model_type
         limit = config.text_config.max_position_embeddings
         padding = "max_length" if full else True

@@ -16,21 +16,23 @@ Floats = NDArray[np.float32]
 
 
 @dataclass(frozen=True)
-class Views:
+class TextVectors:
     """Unit vectors, one row per concept."""
 
     full: Floats
     name: Floats
 
-    def take(self, rows: NDArray[np.integer]) -> Views:
-        return Views(self.full[rows], self.name[rows])
+    def take(self, rows: NDArray[np.integer]) -> TextVectors:
+        return TextVectors(self.full[rows], self.name[rows])
 
     def to_arrays(self) -> dict[str, Floats]:
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
-def encode_views(encoder: TextEncoder, concepts: Sequence[Concept], progress: Progress | None = None) -> Views:
+def encode_text_vectors(
+    encoder: TextEncoder, concepts: Sequence[Concept], progress: Progress | None = None
+) -> TextVectors:
     """All texts go to the encoder in one call, so that each distinct one is encoded once."""
     texts = [*(concept.text for concept in concepts), *(concept.name for concept in concepts)]
     told = {"progress": progress} if isinstance(encoder, Trainable) else {}  # a look-up has nothing to tell
-    return Views(*np.split(encoder.encode(texts, **told), 2))
+    return TextVectors(*np.split(encoder.encode(texts, **told), 2))

@@ -93,20 +93,20 @@ class Findings:
     def labels(self, dataset: str) -> list[str]:
         return [variant.label for variant in self.study.variants if self.runs(dataset, variant.label)]
 
-    def spread(self, dataset: str, label: str) -> dict[str, protocol.Spread]:
-        found = protocol.spread([self.study.derive(record) for record in self.runs(dataset, label)])
+    def mean_std(self, dataset: str, label: str) -> dict[str, protocol.Spread]:
+        found = protocol.mean_std([self.study.derive(record) for record in self.runs(dataset, label)])
         if self.study.whole is None:
             return found
         variant, metric = self.study.whole
         before = self.runs(dataset, variant)
-        full = protocol.spread([self.study.derive(record) for record in before])[metric]["mean"] if before else 0.0
+        full = protocol.mean_std([self.study.derive(record) for record in before])[metric]["mean"] if before else 0.0
         if full:
             now = found[metric]["mean"]
             found |= {"retention": {"mean": 100 * now / full, "std": 0.0}, "lost": {"mean": full - now, "std": 0.0}}
         return found
 
     def mean(self, dataset: str, label: str, metric: str = "mrr") -> float:
-        return self.spread(dataset, label)[metric]["mean"]
+        return self.mean_std(dataset, label)[metric]["mean"]
 
     def best(self, dataset: str, *, among: Sequence[str] | None = None) -> str:
         return max(among or self.labels(dataset), key=lambda label: self.mean(dataset, label, "mrr"))

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from taxosphere.methods.baselines import losses
 from taxosphere.methods.baselines.base import Baseline
 from taxosphere.methods.baselines.network import Batch, Network
-from taxosphere.methods.baselines.seed import Seed, Views
+from taxosphere.methods.baselines.seed import MaskedCandidates, Seed
 from taxosphere.methods.baselines.settings import Settings
 from taxosphere.taxonomy import Taxonomy
 
@@ -55,7 +55,7 @@ class ArboristNetwork(Network):
     def query(self, vectors: Tensor) -> Tensor:
         return vectors
 
-    def candidate(self, views: Views) -> Tensor:
+    def candidate(self, views: MaskedCandidates) -> Tensor:
         """(Σ_k w_p,k M_k) h_p, so that a match is one dot product."""
         vectors = self.seed.vectors[views.position]
         return torch.einsum("kde,me,mk->md", self.maps, vectors, self.weights(vectors))

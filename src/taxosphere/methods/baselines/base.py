@@ -18,7 +18,7 @@ from taxosphere.errors import InputError, TaxosphereError
 from taxosphere.methods.baselines.network import Network
 from taxosphere.methods.baselines.seed import Seed
 from taxosphere.methods.baselines.settings import Settings
-from taxosphere.methods.baselines.training import budget, carve, mean_reciprocal_rank, train
+from taxosphere.methods.baselines.training import budget, mean_reciprocal_rank, train, validation_split
 from taxosphere.model.threads import one_thread
 from taxosphere.taxonomy import Concept, Taxonomy
 
@@ -65,7 +65,7 @@ class Baseline:
         return self
 
     def _best_steps(self, taxonomy: Taxonomy, vectors: Tensor, random_state: int) -> int:
-        split = carve(taxonomy, self.settings, random_state)
+        split = validation_split(taxonomy, self.settings, random_state)
         if split is None:
             return self.settings.steps
         torch.manual_seed(random_state)

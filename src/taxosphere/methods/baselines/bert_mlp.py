@@ -16,7 +16,7 @@ from taxosphere.methods.baselines import losses
 from taxosphere.methods.baselines.base import Baseline
 from taxosphere.methods.baselines.heads import start_at_similarity
 from taxosphere.methods.baselines.network import Batch, Network
-from taxosphere.methods.baselines.seed import Seed, Views
+from taxosphere.methods.baselines.seed import MaskedCandidates, Seed
 from taxosphere.methods.baselines.settings import Settings
 
 
@@ -48,7 +48,7 @@ class BertMlpNetwork(Network):
     def query(self, vectors: Tensor) -> Tensor:
         return self._features(self.of_query, vectors)
 
-    def candidate(self, views: Views) -> Tensor:
+    def candidate(self, views: MaskedCandidates) -> Tensor:
         return self._features(self.of_candidate, self.seed.vectors[views.position])
 
     def _features(self, layer: nn.Linear, vectors: Tensor) -> Tensor:

@@ -16,7 +16,7 @@ from torch.nn import functional as F
 from taxosphere.methods.baselines.base import Baseline
 from taxosphere.methods.baselines.heads import Head
 from taxosphere.methods.baselines.network import Batch, Network
-from taxosphere.methods.baselines.seed import Seed, Views
+from taxosphere.methods.baselines.seed import MaskedCandidates, Seed
 from taxosphere.methods.baselines.settings import Settings
 
 _APART = -1e3  # all disjoint pairs score below all overlapping ones
@@ -62,7 +62,7 @@ class BoxNetwork(Network):
     def query(self, vectors: Tensor) -> Tensor:
         return self.box(vectors)
 
-    def candidate(self, views: Views) -> Tensor:
+    def candidate(self, views: MaskedCandidates) -> Tensor:
         return self.box(self.seed.vectors[views.position])
 
     @staticmethod

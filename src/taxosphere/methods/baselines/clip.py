@@ -17,7 +17,7 @@ from taxosphere.methods.baselines import losses
 from taxosphere.methods.baselines.base import Baseline
 from taxosphere.methods.baselines.image_base import Floats, Labelled
 from taxosphere.methods.baselines.network import Batch, Network
-from taxosphere.methods.baselines.seed import Seed, Views
+from taxosphere.methods.baselines.seed import MaskedCandidates, Seed
 from taxosphere.methods.baselines.settings import Settings
 
 
@@ -55,7 +55,7 @@ class Clip1Network(Network):
         features: Tensor = self.of_picture(self.gain * vectors)
         return features
 
-    def candidate(self, views: Views) -> Tensor:
+    def candidate(self, views: MaskedCandidates) -> Tensor:
         features: Tensor = self.of_label(self.gain * self.seed.vectors[views.position])
         return features
 
@@ -93,7 +93,7 @@ class Clip2Network(Network):
     def query(self, vectors: Tensor) -> Tensor:
         return F.normalize(self.of_picture(vectors), dim=-1)
 
-    def candidate(self, views: Views) -> Tensor:
+    def candidate(self, views: MaskedCandidates) -> Tensor:
         return F.normalize(self.of_label(self.seed.vectors[views.position]), dim=-1)
 
     def match(self, query: Tensor, candidate: Tensor) -> Tensor:

@@ -16,7 +16,7 @@ from torch.nn import functional as F
 from taxosphere.methods.baselines.base import Baseline
 from taxosphere.methods.baselines.heads import Head
 from taxosphere.methods.baselines.network import Batch, Network
-from taxosphere.methods.baselines.seed import Seed, Views
+from taxosphere.methods.baselines.seed import MaskedCandidates, Seed
 from taxosphere.methods.baselines.settings import Settings
 
 _EPSILON = 2.0
@@ -46,7 +46,7 @@ class ConENetwork(Network):
     def query(self, vectors: Tensor) -> Tensor:
         return math.pi * torch.tanh(self.axis(vectors))
 
-    def candidate(self, views: Views) -> Tensor:
+    def candidate(self, views: MaskedCandidates) -> Tensor:
         vectors = self.seed.vectors[views.position]
         aperture = math.pi / 2 * (1 + torch.tanh(2 * self.aperture(vectors)))
         return torch.cat([math.pi * torch.tanh(self.axis(vectors)), aperture], dim=-1)

@@ -17,7 +17,7 @@ from torch.nn import functional as F
 from taxosphere.methods.baselines.base import Baseline
 from taxosphere.methods.baselines.heads import Head
 from taxosphere.methods.baselines.network import Batch, Network
-from taxosphere.methods.baselines.seed import Seed, Views
+from taxosphere.methods.baselines.seed import MaskedCandidates, Seed
 from taxosphere.methods.baselines.settings import Settings
 
 _EDGE = 1e-5  # cosines and radii keep this far from ±1
@@ -58,7 +58,7 @@ class EntailmentConesNetwork(Network):
     def query(self, vectors: Tensor) -> Tensor:
         return self.point(vectors)
 
-    def candidate(self, views: Views) -> Tensor:
+    def candidate(self, views: MaskedCandidates) -> Tensor:
         return self.point(self.seed.vectors[views.position])
 
     def match(self, query: Tensor, candidate: Tensor) -> Tensor:

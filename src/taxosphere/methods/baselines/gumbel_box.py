@@ -15,7 +15,7 @@ from torch.nn import functional as F
 from taxosphere.methods.baselines.base import Baseline
 from taxosphere.methods.baselines.heads import Head
 from taxosphere.methods.baselines.network import Batch, Network
-from taxosphere.methods.baselines.seed import Seed, Views
+from taxosphere.methods.baselines.seed import MaskedCandidates, Seed
 from taxosphere.methods.baselines.settings import Settings
 
 _EULER = 0.5772156649015329
@@ -59,7 +59,7 @@ class GumbelBoxNetwork(Network):
     def query(self, vectors: Tensor) -> Tensor:
         return self.box(vectors)
 
-    def candidate(self, views: Views) -> Tensor:
+    def candidate(self, views: MaskedCandidates) -> Tensor:
         return self.box(self.seed.vectors[views.position])
 
     def log_volume(self, low: Tensor, high: Tensor) -> Tensor:

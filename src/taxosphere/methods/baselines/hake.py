@@ -16,7 +16,7 @@ from taxosphere.methods.baselines import losses
 from taxosphere.methods.baselines.base import Baseline
 from taxosphere.methods.baselines.heads import Head
 from taxosphere.methods.baselines.network import Batch, Network
-from taxosphere.methods.baselines.seed import Seed, Views
+from taxosphere.methods.baselines.seed import MaskedCandidates, Seed
 from taxosphere.methods.baselines.settings import Settings
 
 _EPSILON = 2.0
@@ -56,7 +56,7 @@ class HakeNetwork(Network):
         scale, bias = self._relation()
         return torch.cat([modulus * (scale + bias), (phase + self.phase) * (math.pi / self.range)], dim=-1)
 
-    def candidate(self, views: Views) -> Tensor:
+    def candidate(self, views: MaskedCandidates) -> Tensor:
         modulus, phase = self.head(self.seed.vectors[views.position]).chunk(2, dim=-1)
         return torch.cat([modulus * (1 - self._relation()[1]), phase * (math.pi / self.range)], dim=-1)
 

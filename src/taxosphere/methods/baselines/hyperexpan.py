@@ -17,7 +17,7 @@ from taxosphere.methods.baselines import losses
 from taxosphere.methods.baselines.base import Baseline
 from taxosphere.methods.baselines.heads import start_at_similarity
 from taxosphere.methods.baselines.network import Batch, Network
-from taxosphere.methods.baselines.seed import EgoNets, Seed, Views, segment_mean
+from taxosphere.methods.baselines.seed import EgoNets, MaskedCandidates, Seed, segment_mean
 from taxosphere.methods.baselines.settings import Settings
 
 _EDGE = 4e-3  # distance kept from the rim of the ball in float32
@@ -112,7 +112,7 @@ class HyperExpanNetwork(Network):
         out: Tensor = self.of_query(self.seed.dim**0.5 * vectors)
         return out
 
-    def candidate(self, views: Views) -> Tensor:
+    def candidate(self, views: MaskedCandidates) -> Tensor:
         nets, curvature = self.seed.ego_nets(views), F.softplus(self.raw_curvature)
         known, place = torch.unique(nets.member, return_inverse=True)
         x = exp0(self.seed.vectors[known], curvature[0])

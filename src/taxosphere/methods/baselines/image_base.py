@@ -18,7 +18,7 @@ from torch import Tensor
 
 from taxosphere.errors import TaxosphereError
 from taxosphere.images.towers import hold_out
-from taxosphere.images.whitening import Directions, unit
+from taxosphere.images.whitening import WithinClassWhitening, unit
 from taxosphere.methods.baselines.base import Baseline
 from taxosphere.methods.baselines.network import Batch, Network
 from taxosphere.methods.baselines.seed import Seed
@@ -46,7 +46,7 @@ class Labelled:
         return replace(self, vectors=self.vectors[rows], label=self.label[rows])
 
 
-class PictureMethod(Protocol):
+class ImageMethod(Protocol):
     """Learns from labelled pictures, then scores every label for new ones."""
 
     def fit(self, task: Labelled, *, random_state: int) -> Self: ...
@@ -66,7 +66,7 @@ class OnPictures:
 
     def fit(self, task: Labelled, *, random_state: int) -> Self:
         """Find the number of steps on held-out pictures, then train on all of them for that long."""
-        self.directions = Directions.fit(task.vectors, task.label, len(task.texts))
+        self.directions = WithinClassWhitening.fit(task.vectors, task.label, len(task.texts))
         self._texts = unit(task.texts - task.texts.mean(0))
         settings = self.system.settings
         inner, outer = hold_out(task.label, settings.validation, random_state)

@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from taxosphere.methods.baselines.seed import Seed, Views
+from taxosphere.methods.baselines.seed import MaskedCandidates, Seed
 from taxosphere.methods.baselines.settings import Settings
 from taxosphere.taxonomy import Concept
 
@@ -24,7 +24,7 @@ class Batch(NamedTuple):
 
     query: Tensor  # (b,)
     candidate: Tensor  # (b, 1 + k)
-    views: Views
+    views: MaskedCandidates
     place: Tensor  # (b, 1 + k): row of ``views``
 
 
@@ -45,7 +45,7 @@ class Network(nn.Module, ABC):
         """Features (b, f) of concepts to be placed, from their text vectors."""
 
     @abstractmethod
-    def candidate(self, views: Views) -> Tensor:
+    def candidate(self, views: MaskedCandidates) -> Tensor:
         """Features (m, g) of possible parents."""
 
     @abstractmethod
@@ -80,7 +80,7 @@ class Network(nn.Module, ABC):
         """Features of the whole seed, as a query from outside meets it."""
         everyone = self.seed.everyone()
         parts = zip(*(torch.split(part, _VIEWS) for part in everyone), strict=True)
-        return torch.cat([self.candidate(Views(*part)) for part in parts])
+        return torch.cat([self.candidate(MaskedCandidates(*part)) for part in parts])
 
     def rank(self, queries: Sequence[Concept], vectors: Tensor, candidates: Tensor) -> NDArray[np.float32]:
         """Scores (queries, seed). ``candidates`` is what `candidates` returned, kept between calls."""

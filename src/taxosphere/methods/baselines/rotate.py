@@ -16,7 +16,7 @@ from taxosphere.methods.baselines import losses
 from taxosphere.methods.baselines.base import Baseline
 from taxosphere.methods.baselines.heads import Head
 from taxosphere.methods.baselines.network import Batch, Network
-from taxosphere.methods.baselines.seed import Seed, Views
+from taxosphere.methods.baselines.seed import MaskedCandidates, Seed
 from taxosphere.methods.baselines.settings import Settings
 
 _EPSILON = 2.0  # of the range (g + ε) / d
@@ -48,7 +48,7 @@ class RotatENetwork(Network):
         cos, sin = torch.cos(angle), torch.sin(angle)
         return torch.cat([real * cos - imaginary * sin, real * sin + imaginary * cos], dim=-1)
 
-    def candidate(self, views: Views) -> Tensor:
+    def candidate(self, views: MaskedCandidates) -> Tensor:
         entity: Tensor = self.head(self.seed.vectors[views.position])
         return entity
 

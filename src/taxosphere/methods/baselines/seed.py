@@ -18,7 +18,7 @@ PARENT, SELF, CHILD = 0, 1, 2  # roles in an ego-net
 NOBODY = -1
 
 
-class Views(NamedTuple):
+class MaskedCandidates(NamedTuple):
     """Candidates as they look while a query is being placed: ``hidden`` (or NOBODY) is left out of the graph."""
 
     position: Tensor
@@ -58,11 +58,11 @@ class Seed:
         size = len(self)
         return np.sort(np.concatenate([parent * size + child, child * size + parent]))
 
-    def everyone(self) -> Views:
+    def everyone(self) -> MaskedCandidates:
         """All candidates of a query that is not in the seed."""
-        return Views(torch.arange(len(self)), torch.full((len(self),), NOBODY))
+        return MaskedCandidates(torch.arange(len(self)), torch.full((len(self),), NOBODY))
 
-    def views(self, query: Tensor, candidate: Tensor) -> tuple[Views, Tensor]:
+    def views(self, query: Tensor, candidate: Tensor) -> tuple[MaskedCandidates, Tensor]:
         """Distinct views needed to match ``query`` (b,) with ``candidate`` (b, k), and which one each pair uses.
 
         Only neighbours of the query look different without it, so all other pairs share one view per candidate.
@@ -74,10 +74,10 @@ class Seed:
         near = known[place] == keys if len(known) else np.zeros(keys.shape, bool)
         hidden = np.where(near, np.broadcast_to(right, keys.shape), NOBODY)
         found, index = np.unique(left * (size + 1) + hidden + 1, return_inverse=True)
-        views = Views(torch.from_numpy(found // (size + 1)), torch.from_numpy(found % (size + 1) - 1))
+        views = MaskedCandidates(torch.from_numpy(found // (size + 1)), torch.from_numpy(found % (size + 1) - 1))
         return views, torch.from_numpy(index.reshape(keys.shape))
 
-    def ego_nets(self, views: Views) -> EgoNets:
+    def ego_nets(self, views: MaskedCandidates) -> EgoNets:
         """Each candidate with its parents and children, the hidden query taken out."""
         centre, hidden = views.position.numpy(), views.hidden.numpy()
         members, roles, owners = [centre], [np.full(len(centre), SELF)], [np.arange(len(centre))]

@@ -22,7 +22,7 @@ from taxosphere.methods.baselines.base import Baseline
 from taxosphere.methods.baselines.ego_graph import EgoEncoder, EgoSettings
 from taxosphere.methods.baselines.mini_paths import MiniPaths
 from taxosphere.methods.baselines.network import BLOCK, Batch, Network
-from taxosphere.methods.baselines.seed import Seed, Views
+from taxosphere.methods.baselines.seed import MaskedCandidates, Seed
 from taxosphere.taxonomy import Concept
 
 LENGTH = 3  # concepts of a mini-path
@@ -78,7 +78,7 @@ class SteamNetwork(Network):
     def query(self, vectors: Tensor) -> Tensor:
         return vectors
 
-    def candidate(self, views: Views) -> Tensor:
+    def candidate(self, views: MaskedCandidates) -> Tensor:
         readout = self.ego(self.seed.vectors, self.seed.ego_nets(views), len(views.position))
         out: Tensor = self.bilinear(readout) + self.seed.vectors[views.position] @ self.own
         return out

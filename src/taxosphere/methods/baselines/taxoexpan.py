@@ -14,7 +14,7 @@ from taxosphere.methods.baselines import losses
 from taxosphere.methods.baselines.base import Baseline
 from taxosphere.methods.baselines.ego_graph import EgoEncoder, EgoSettings
 from taxosphere.methods.baselines.network import Batch, Network
-from taxosphere.methods.baselines.seed import Seed, Views
+from taxosphere.methods.baselines.seed import MaskedCandidates, Seed
 
 
 class TaxoExpanSettings(EgoSettings):
@@ -40,7 +40,7 @@ class TaxoExpanNetwork(Network):
     def query(self, vectors: Tensor) -> Tensor:
         return vectors
 
-    def candidate(self, views: Views) -> Tensor:
+    def candidate(self, views: MaskedCandidates) -> Tensor:
         """W a_p, so that a match is one dot product with the query's vector."""
         readout = self.ego(self.seed.vectors, self.seed.ego_nets(views), len(views.position))
         out: Tensor = self.bilinear(readout)

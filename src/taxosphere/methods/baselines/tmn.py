@@ -21,7 +21,7 @@ from torch.nn import functional as F
 from taxosphere.methods.baselines.base import Baseline
 from taxosphere.methods.baselines.insertion_cases import Insertions
 from taxosphere.methods.baselines.network import Batch, Network
-from taxosphere.methods.baselines.seed import NOBODY, Seed, Views
+from taxosphere.methods.baselines.seed import NOBODY, MaskedCandidates, Seed
 from taxosphere.methods.baselines.settings import Settings
 from taxosphere.taxonomy import Concept
 
@@ -99,7 +99,7 @@ class TmnNetwork(Network):
     def query(self, vectors: Tensor) -> Tensor:
         return torch.cat([match.of_query(vectors) for match in (self.left, self.right, self.edge)], dim=-1)
 
-    def candidate(self, views: Views) -> Tensor:
+    def candidate(self, views: MaskedCandidates) -> Tensor:
         return self._as_parent(self.seed.vectors[views.position])
 
     def _as_parent(self, vectors: Tensor) -> Tensor:

@@ -26,7 +26,7 @@ _FEWEST_QUERIES = 5
 _DIVERGED = "training diverged; try a smaller learning_rate"
 
 
-def carve(taxonomy: Taxonomy, settings: Settings, random_state: int) -> Split | None:
+def validation_split(taxonomy: Taxonomy, settings: Settings, random_state: int) -> Split | None:
     """Validation queries out of the seed's leaves; None where there are too few to learn anything from."""
     leaves = np.flatnonzero(taxonomy.hideable)
     count = min(_MOST_QUERIES, round(settings.validation * len(leaves)))

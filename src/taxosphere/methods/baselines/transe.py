@@ -17,7 +17,7 @@ from taxosphere.methods.baselines import losses
 from taxosphere.methods.baselines.base import Baseline
 from taxosphere.methods.baselines.heads import Head
 from taxosphere.methods.baselines.network import Batch, Network
-from taxosphere.methods.baselines.seed import Seed, Views
+from taxosphere.methods.baselines.seed import MaskedCandidates, Seed
 from taxosphere.methods.baselines.settings import Settings
 
 
@@ -48,7 +48,7 @@ class TransENetwork(Network):
     def query(self, vectors: Tensor) -> Tensor:
         return self.entity(vectors) + self.relation
 
-    def candidate(self, views: Views) -> Tensor:
+    def candidate(self, views: MaskedCandidates) -> Tensor:
         return self.entity(self.seed.vectors[views.position])
 
     def match(self, query: Tensor, candidate: Tensor) -> Tensor:

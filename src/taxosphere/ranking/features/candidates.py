@@ -11,10 +11,10 @@ import torch
 from numpy.typing import NDArray
 from scipy import sparse
 
-from taxosphere.encoders.text.vectors import Views
+from taxosphere.encoders.text.vectors import TextVectors
 from taxosphere.orbit import gate
 from taxosphere.ranking.features.layout import Matrix
-from taxosphere.ranking.lexical.index import PHRASE, Lexicon, Wording
+from taxosphere.ranking.lexical.index import PHRASE, ConceptTokens, LexicalIndex
 from taxosphere.sphere import vmf
 from taxosphere.taxonomy import Taxonomy
 from taxosphere.taxonomy.checks import obsolete
@@ -32,7 +32,7 @@ class Points:
 
 
 @dataclass(frozen=True)
-class Context:
+class CandidateIndex:
     """Candidates are all concepts of ``taxonomy``; only the first ``evidence`` of them vote, stand as examples and are
     counted among what lies below a concept.
 
@@ -41,14 +41,14 @@ class Context:
     """
 
     taxonomy: Taxonomy
-    views: Views
+    views: TextVectors
     points: Points
-    evidence: int
-    read_before: Wording | None = None
+    n_trusted: int
+    tokens_read: ConceptTokens | None = None
     """The concepts' words, where they were read already."""
 
     @cached_property
-    def closed(self) -> NDArray[np.int64]:
+    def obsolete(self) -> NDArray[np.int64]:
         """Candidates that nothing may be placed below, because they are obsolete; none where all are."""
         found = np.array(obsolete(self.taxonomy), np.int64)
         return found if len(found) < len(self.taxonomy) else found[:0]
@@ -60,17 +60,17 @@ class Context:
     @cached_property
     def known(self) -> Taxonomy:
         """The taxonomy as far as it is no guess."""
-        whole = self.evidence == len(self.taxonomy)
-        return self.taxonomy if whole else self.taxonomy.keep(np.arange(self.evidence))
+        whole = self.n_trusted == len(self.taxonomy)
+        return self.taxonomy if whole else self.taxonomy.keep(np.arange(self.n_trusted))
 
     def _padded(self, values: NDArray[Any]) -> NDArray[Any]:
         """A value for every candidate from one for each that is known: nothing lies below the others."""
-        return np.pad(values, (0, len(self.taxonomy) - self.evidence))
+        return np.pad(values, (0, len(self.taxonomy) - self.n_trusted))
 
     @cached_property
     def parents(self) -> Matrix:
         """(evidence, n): 1 from a concept to its parents."""
-        return self.grandparents[: self.evidence]
+        return self.grandparents[: self.n_trusted]
 
     @cached_property
     def grandparents(self) -> Matrix:
@@ -86,7 +86,7 @@ class Context:
         return sparse.csr_array((np.ones(len(rows.indices), np.float32), rows.indices, rows.indptr), shape=(size, size))
 
     @cached_property
-    def broods(self) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    def child_groups(self) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
         """Candidates with children (m,), and their children (width, m), in groups of like width.
 
         Widths are powers of two, and the last child stands in for those that are missing: maxima over few wide groups
@@ -103,9 +103,9 @@ class Context:
         return found
 
     @cached_property
-    def owners(self) -> NDArray[np.int64]:
-        """Candidates that have children, in the order of the broods."""
-        return np.concatenate([np.zeros(0, np.int64), *(owners for owners, _ in self.broods)])
+    def non_leaves(self) -> NDArray[np.int64]:
+        """Candidates that have children, in the order of the child_groups."""
+        return np.concatenate([np.zeros(0, np.int64), *(owners for owners, _ in self.child_groups)])
 
     @cached_property
     def log_normalizer(self) -> Floats:
@@ -115,40 +115,40 @@ class Context:
     @cached_property
     def centres(self) -> dict[str, Matrix]:
         """(owners, evidence) by measure: the weight of each child in the unit mean of its parent's children."""
-        children = sparse.csr_array(self.parents.T)[self.owners]
+        children = sparse.csr_array(self.parents.T)[self.non_leaves]
         found = {}
         for name, vectors in (("sphere", self.points.z), ("full", self.views.full), ("name", self.views.name)):
-            length = np.linalg.norm(children @ vectors[: self.evidence], axis=1)
+            length = np.linalg.norm(children @ vectors[: self.n_trusted], axis=1)
             found[name] = sparse.csr_array(children / np.maximum(length, 1e-6).astype(np.float32)[:, None])
         return found
 
     @cached_property
-    def wording(self) -> Wording:
-        return self.read_before or Wording.of(self.taxonomy.concepts())
+    def tokens(self) -> ConceptTokens:
+        return self.tokens_read or ConceptTokens.of(self.taxonomy.concepts())
 
     @cached_property
-    def lexicon(self) -> Lexicon:
+    def lexical_index(self) -> LexicalIndex:
         upward = self.parents.copy()
         upward.resize(len(self.taxonomy), len(self.taxonomy))
-        return Lexicon(self.wording, sparse.csr_array(upward.T))
+        return LexicalIndex(self.tokens, sparse.csr_array(upward.T))
 
     @cached_property
     def loose(self) -> Floats:
-        return looseness(self.known)
+        return orphan_scores(self.known)
 
     @cached_property
-    def loose_words(self) -> dict[str, Floats]:
+    def orphan_word_scores(self) -> dict[str, Floats]:
         """How loose the concepts are whose definition says with this word what they are."""
         usual = float(self.loose.mean())
-        values = np.pad(self.loose, (0, len(self.taxonomy) - self.evidence), constant_values=usual)
-        return {name: self.lexicon.bags[name].mean(values, usual) for name in PHRASE}
+        values = np.pad(self.loose, (0, len(self.taxonomy) - self.n_trusted), constant_values=usual)
+        return {name: self.lexical_index.bags[name].mean(values, usual) for name in PHRASE}
 
     @cached_property
     def delta(self) -> Floats:
         return self._padded(gate.delta(self.known).astype(np.float32))
 
     @cached_property
-    def static(self) -> dict[str, Floats]:
+    def candidate_features(self) -> dict[str, Floats]:
         """Features of a candidate that are the same for every query."""
         t, known = self.taxonomy, self.known
         children = self._padded(known.child_csr.counts.astype(np.float64))
@@ -167,13 +167,13 @@ class Context:
                 "is root": t.parent_csr.counts == 0,
                 "stands alone": (t.parent_csr.counts == 0) & (children == 0),
                 "siblings": beside / np.maximum(t.parent_csr.counts, 1),
-                "shared name": np.log(self.lexicon.shared),
-                "words in name": self.wording.lengths,
+                "shared name": np.log(self.lexical_index.shared),
+                "words in name": self.tokens.lengths,
             }.items()
         }
 
 
-def looseness(taxonomy: Taxonomy) -> Floats:
+def orphan_scores(taxonomy: Taxonomy) -> Floats:
     """Zero for a concept that has a parent, one for one that stands alone, less for one with more below it: a root with
     a tree of its own is there on purpose."""
     root = taxonomy.parent_csr.counts == 0

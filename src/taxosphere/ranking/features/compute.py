@@ -1,6 +1,6 @@
 """What speaks for a candidate: signs, each a (queries, candidates) matrix in one form or another.
 
-Signs come in families that can be switched off: ``sphere`` (learned directions and the gate), ``encoder`` (raw
+FeatureColumns come in families that can be switched off: ``sphere`` (learned directions and the gate), ``encoder`` (raw
 vectors), ``votes`` (parents of similar concepts, similar children), ``structure`` (of the candidate alone), ``names``
 and ``descriptions`` (words in common, candidate named in the query).
 """
@@ -14,22 +14,30 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from taxosphere.encoders.text.vectors import Views
+from taxosphere.encoders.text.vectors import TextVectors
 from taxosphere.orbit import gate
-from taxosphere.ranking.features.candidates import Context, Points
-from taxosphere.ranking.features.layout import Below, Few, Form, Matrix, Signs, dealt, largest
+from taxosphere.ranking.features.candidates import CandidateIndex, Points
+from taxosphere.ranking.features.layout import (
+    FeatureColumns,
+    Form,
+    Matrix,
+    NonLeafColumn,
+    SparseColumn,
+    largest,
+    split_stacked,
+)
 from taxosphere.ranking.lexical.index import BAGS, PHRASE, SEVERAL, SINGLE
 from taxosphere.ranking.lexical.mentions import definition_mentions, name_mentions
-from taxosphere.ranking.lexical.parse import Reading
-from taxosphere.ranking.lexical.sparse_rows import Rows, stacked
+from taxosphere.ranking.lexical.parse import ParsedConcept
+from taxosphere.ranking.lexical.sparse_rows import SparseRows, stacked
 
 Floats = NDArray[np.float32]
 Forms = dict[str, Form]
 Similar = dict[str, Floats]  # by measure
-Words = Mapping[str, tuple[Rows, Floats]]  # of the queries, by the bag they are looked up in: `Bag.encode`
+Words = Mapping[str, tuple[SparseRows, Floats]]  # of the queries, by the bag they are looked up in: `BagOfWords.encode`
 
 FAMILIES = ("sphere", "encoder", "votes", "structure", "names", "descriptions")
-LOOSE = 4  # ways to look for loose ends
+ORPHAN_FEATURES = 4  # ways to look for loose ends
 _COMPARED = ("sphere", "full", "name", "text", "grams")  # measures by which children are looked at
 _GATE = 10.0  # γ of the gate margin: a scale for the feature, not a decision
 
@@ -38,15 +46,17 @@ _GATE = 10.0  # γ of the gate margin: a scale for the feature, not a decision
 class Queries:
     """A block of queries in every form the features need."""
 
-    readings: Sequence[Reading]
-    views: Views
+    parsed: Sequence[ParsedConcept]
+    views: TextVectors
     points: Points
 
 
-def signs(context: Context, queries: Queries, families: Sequence[str]) -> Signs:
+def signs(context: CandidateIndex, queries: Queries, families: Sequence[str]) -> FeatureColumns:
     """All signs of the wanted families but ``structure``, which does not depend on the query."""
     found: Forms = {}
-    used = {name: bag.encode([BAGS[name](r) for r in queries.readings]) for name, bag in context.lexicon.bags.items()}
+    used = {
+        name: bag.encode([BAGS[name](r) for r in queries.parsed]) for name, bag in context.lexical_index.bags.items()
+    }
     similar = similarities(context, queries, used)
     # What children say is gathered from these: all queries of a child in a row.
     turned = {name: np.ascontiguousarray(similar[name].T) for name in _COMPARED}
@@ -60,15 +70,15 @@ def signs(context: Context, queries: Queries, families: Sequence[str]) -> Signs:
         found |= description_signs(context, queries, similar, used)
     if "votes" in families:
         found |= vote_signs(context, similar, turned, families)
-    shape = (len(queries.readings), len(context.taxonomy))
-    return Signs(shape, context.owners, found, loose_ends(context, similar, used, families))
+    shape = (len(queries.parsed), len(context.taxonomy))
+    return FeatureColumns(shape, context.non_leaves, found, orphan_features(context, similar, used, families))
 
 
-def similarities(context: Context, queries: Queries, used: Words) -> Similar:
+def similarities(context: CandidateIndex, queries: Queries, used: Words) -> Similar:
     """Query to concept by each measure; several families build on them."""
     asked, known = queries.views, context.views
-    unit = {name: context.lexicon.bags[name].unit(*used[name]) for name in ("grams", "text")}
-    words = _dense(context.lexicon.similar.ask(unit | {"text, children": unit["text"]}))
+    unit = {name: context.lexical_index.bags[name].unit(*used[name]) for name in ("grams", "text")}
+    words = _dense(context.lexical_index.similar.ask(unit | {"text, children": unit["text"]}))
     both = np.concatenate([asked.full, asked.name])
     texts, name_to_text = np.split(product(both, known.full), 2)
     text_to_name, names = np.split(product(both, known.name), 2)
@@ -92,8 +102,8 @@ def product(asked: Floats, known: Floats) -> Floats:
     return np.ascontiguousarray((torch.from_numpy(known) @ two.T).numpy().T[: len(asked)])
 
 
-def sphere_signs(context: Context, queries: Queries, similar: Similar, turned: Similar) -> Forms:
-    """Directions, the gate, and the log density of the query's point under each von Mises–Fisher distribution."""
+def sphere_signs(context: CandidateIndex, queries: Queries, similar: Similar, turned: Similar) -> Forms:
+    """Sphere cosine, gate margin, and the log density of the query's point under each candidate's vMF distribution."""
     threshold = gate.thresholds(context.delta, _GATE).astype(np.float32)
     margin = similar["sphere"] - threshold
     mean = product(queries.points.z, context.points.mu)
@@ -108,16 +118,16 @@ def sphere_signs(context: Context, queries: Queries, similar: Similar, turned: S
     }
 
 
-def of_children(context: Context, name: str, turned: Similar) -> Below:
+def of_children(context: CandidateIndex, name: str, turned: Similar) -> NonLeafColumn:
     """Similarity to the centre of the candidate's children; zero where there are none.
 
     The product with a mean is the mean of the products, and those with all concepts are there already.
     """
-    values = np.ascontiguousarray((context.centres[name] @ turned[name][: context.evidence]).T)
-    return Below(values, np.zeros((len(values), 1), np.float32))
+    values = np.ascontiguousarray((context.centres[name] @ turned[name][: context.n_trusted]).T)
+    return NonLeafColumn(values, np.zeros((len(values), 1), np.float32))
 
 
-def encoder_signs(context: Context, similar: Similar, turned: Similar) -> Forms:
+def encoder_signs(context: CandidateIndex, similar: Similar, turned: Similar) -> Forms:
     return {
         "encoder": similar["full"],
         "encoder, names": similar["name"],
@@ -128,44 +138,44 @@ def encoder_signs(context: Context, similar: Similar, turned: Similar) -> Forms:
     }
 
 
-def name_signs(context: Context, queries: Queries, similar: Similar, used: Words) -> Forms:
+def name_signs(context: CandidateIndex, queries: Queries, similar: Similar, used: Words) -> Forms:
     found: Forms = {"letters in common": similar["grams"]}
     found |= associations(context, used, ("name head", "name start"), ("name words",))
-    return found | name_mentions(context.lexicon, queries.readings, len(context.taxonomy))
+    return found | name_mentions(context.lexical_index, queries.parsed, len(context.taxonomy))
 
 
-def description_signs(context: Context, queries: Queries, similar: Similar, used: Words) -> Forms:
+def description_signs(context: CandidateIndex, queries: Queries, similar: Similar, used: Words) -> Forms:
     found: Forms = {"words in common": similar["text"], "words in common, children": similar["text, children"]}
     found |= associations(context, used, PHRASE, ("text", "phrase words"))
-    return found | definition_mentions(context.lexicon, queries.readings, len(context.taxonomy))
+    return found | definition_mentions(context.lexical_index, queries.parsed, len(context.taxonomy))
 
 
-def associations(context: Context, used: Words, single: Sequence[str], several: Sequence[str]) -> Forms:
-    """Below which candidates the seed uses the query's words."""
+def associations(context: CandidateIndex, used: Words, single: Sequence[str], several: Sequence[str]) -> Forms:
+    """NonLeafColumn which candidates the seed uses the query's words."""
     assert set(single) <= set(SINGLE)
     assert set(several) <= set(SEVERAL)
-    rows: dict[str, Rows] = {}
+    rows: dict[str, SparseRows] = {}
     for name in single:
         rows |= dict.fromkeys((f"{name} below, share", f"{name} below, count"), used[name][0])
     for name in several:
-        rows[f"{name} below, share"] = context.lexicon.bags[name].share(*used[name])
-    found = dealt(context.lexicon.below.ask(rows), list(rows))
+        rows[f"{name} below, share"] = context.lexical_index.bags[name].share(*used[name])
+    found = split_stacked(context.lexical_index.below.ask(rows), list(rows))
     for name in single:
         count = found[f"{name} below, count"]
-        found[f"{name} below, count"] = Few(count.keys, np.log1p(count.values))
+        found[f"{name} below, count"] = SparseColumn(count.keys, np.log1p(count.values))
     return dict(found)
 
 
-def vote_signs(context: Context, similar: Similar, turned: Similar, families: Sequence[str]) -> Forms:
+def vote_signs(context: CandidateIndex, similar: Similar, turned: Similar, families: Sequence[str]) -> Forms:
     """Parents of the most similar concepts, their parents in turn, and the most similar child."""
     sources = {"full": 20.0, "name": 20.0}
     sources |= {"sphere": 20.0} if "sphere" in families else {}
     sources |= {"text": 10.0} if "descriptions" in families else {}
     sources |= {"grams": 10.0} if "names" in families else {}
-    ballots = [votes(similar[name][:, : context.evidence], 10, sharpness) for name, sharpness in sources.items()]
-    cast = stacked(ballots).matrix(context.evidence) @ context.parents
-    parents = dealt(cast, list(sources))
-    grandparents = dealt(cast @ context.grandparents, list(sources))
+    ballots = [votes(similar[name][:, : context.n_trusted], 10, sharpness) for name, sharpness in sources.items()]
+    cast = stacked(ballots).matrix(context.n_trusted) @ context.parents
+    parents = split_stacked(cast, list(sources))
+    grandparents = split_stacked(cast @ context.grandparents, list(sources))
     found: Forms = {}
     for name in sources:
         found[f"votes, {name}"] = parents[name]
@@ -173,11 +183,11 @@ def vote_signs(context: Context, similar: Similar, turned: Similar, families: Se
         found[f"most similar child, {name}"] = most_similar_child(context, turned[name])
     wide = similar["full"] + similar["name"]
     wide += similar["sphere"] if "sphere" in families else 0
-    cast = votes(wide[:, : context.evidence], 30, 6.0).matrix(context.evidence) @ context.parents
-    return found | dealt(cast, ["votes, wide"]) | dealt(cast @ context.above, ["votes below"])
+    cast = votes(wide[:, : context.n_trusted], 30, 6.0).matrix(context.n_trusted) @ context.parents
+    return found | split_stacked(cast, ["votes, wide"]) | split_stacked(cast @ context.above, ["votes below"])
 
 
-def votes(similarity: Floats, count: int, sharpness: float) -> Rows:
+def votes(similarity: Floats, count: int, sharpness: float) -> SparseRows:
     """Each query's most similar concepts, with weights that sum to one; who has nothing in common with it is silent."""
     nearest = largest(similarity, count)
     number, count = nearest.shape
@@ -185,42 +195,42 @@ def votes(similarity: Floats, count: int, sharpness: float) -> Rows:
     weights = np.where(values != 0, np.exp(sharpness * (values - values.max(1, keepdims=True))), 0)
     weights /= np.maximum(weights.sum(1, keepdims=True), 1e-12)
     ends = count * np.arange(number + 1, dtype=np.int32)
-    return Rows(weights.ravel().astype(np.float32), nearest.ravel().astype(np.int32), ends)
+    return SparseRows(weights.ravel().astype(np.float32), nearest.ravel().astype(np.int32), ends)
 
 
-def loose_ends(context: Context, similar: Similar, used: Words, families: Sequence[str]) -> Floats:
-    """(q, LOOSE): how much of what surrounds the query hangs below nothing: of the concepts most like it by text, and
+def orphan_features(context: CandidateIndex, similar: Similar, used: Words, families: Sequence[str]) -> Floats:
+    """(q, ORPHAN_FEATURES): share of concepts without a parent around the query: among those most like it by text, and
     by text and words together; of those whose definition says with the same word what they are.
 
     A parent that is missing leaves its children behind, and they resemble the query that misses it too.
     """
     described = "descriptions" in families
-    found = np.zeros((len(similar["full"]), LOOSE), np.float32)
+    found = np.zeros((len(similar["full"]), ORPHAN_FEATURES), np.float32)
     if "votes" in families:
         sources = [similar["full"], *([similar["full"] + similar["text"]] if described else [])]
         for column, source in enumerate(sources):
-            near = votes(source[:, : context.evidence], 30, 6.0)
-            found[:, column] = near.matrix(context.evidence) @ context.loose
+            near = votes(source[:, : context.n_trusted], 30, 6.0)
+            found[:, column] = near.matrix(context.n_trusted) @ context.loose
     if described:
-        for column, name in enumerate(PHRASE, LOOSE - len(PHRASE)):
+        for column, name in enumerate(PHRASE, ORPHAN_FEATURES - len(PHRASE)):
             rows, usual = used[name][0], context.loose.mean()
-            found[:, column] = usual + rows.sums(context.loose_words[name][rows.columns] - usual)
+            found[:, column] = usual + rows.sums(context.orphan_word_scores[name][rows.columns] - usual)
     return found
 
 
-def most_similar_child(context: Context, turned: Floats) -> Below:
+def most_similar_child(context: CandidateIndex, turned: Floats) -> NonLeafColumn:
     """Similarity of the candidate's most similar child, from similarities (n, q); the query's lowest where there is
     none."""
     nothing = np.zeros((0, turned.shape[1]), np.float32)
-    best = np.concatenate([nothing, *(turned.take(children, 0).max(0) for _, children in context.broods)])
-    return Below(np.ascontiguousarray(best.T), turned.min(axis=0)[:, None])
+    best = np.concatenate([nothing, *(turned.take(children, 0).max(0) for _, children in context.child_groups)])
+    return NonLeafColumn(np.ascontiguousarray(best.T), turned.min(axis=0)[:, None])
 
 
-def best_child(context: Context, similarity: Floats) -> Floats:
+def best_child(context: CandidateIndex, similarity: Floats) -> Floats:
     """The same for every candidate, as a full matrix."""
     child = most_similar_child(context, np.ascontiguousarray(similarity.T))
     found = np.repeat(child.elsewhere, similarity.shape[1], axis=1)
-    found[:, context.owners] = child.values
+    found[:, context.non_leaves] = child.values
     return found
 
 

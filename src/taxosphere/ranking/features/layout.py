@@ -1,4 +1,4 @@
-"""Signs of (queries, candidates) in the form that costs least.
+"""FeatureColumns of (queries, candidates) in the form that costs least.
 
 A similarity is a full matrix. What children say of their parent is there for candidates with children alone, and a vote
 or a shared word reaches a handful: full matrices of those would be zeros that every query pays for.
@@ -21,7 +21,7 @@ _HEAPS = 8  # for each of the largest: more of them leave fewer values to look a
 
 
 @dataclass(frozen=True)
-class Below:
+class NonLeafColumn:
     """A sign (q, owners) of candidates that have children; every other one has what stands ``elsewhere`` (q, 1)."""
 
     values: Floats
@@ -29,43 +29,46 @@ class Below:
 
 
 @dataclass(frozen=True)
-class Few:
+class SparseColumn:
     """A sign that is zero but at ``keys``, each of them once: query · candidates + candidate."""
 
     keys: Longs
     values: Floats
 
 
-Form: TypeAlias = Floats | Below | Few
+Form: TypeAlias = Floats | NonLeafColumn | SparseColumn
 
 
 @dataclass(frozen=True)
-class Signs:
-    """Signs by name; ``shape`` is (queries, candidates) and ``owners`` are the candidates that have children. ``loose``
-    (q, s) speaks of the query and of no candidate: `features.loose_ends`."""
+class FeatureColumns:
+    """Features by name; ``shape`` is (queries, candidates) and ``non_leaves`` are the candidates that have children.
+    ``loose`` (q, s) speaks of the query and of no candidate: `features.orphan_features`."""
 
     shape: tuple[int, int]
-    owners: Longs
+    non_leaves: Longs
     forms: dict[str, Form]
     loose: Floats
 
     def weighted(self, terms: Iterable[tuple[Form, float]]) -> Floats:
         """The sum (q, n) of signs times weights: like forms are added up among themselves first."""
         total, part = np.zeros(self.shape, np.float32), np.empty(self.shape, np.float32)
-        below, elsewhere = np.zeros((len(total), len(self.owners)), np.float32), np.zeros((len(total), 1), np.float32)
+        below, elsewhere = (
+            np.zeros((len(total), len(self.non_leaves)), np.float32),
+            np.zeros((len(total), 1), np.float32),
+        )
         keys, values = [np.zeros(0, np.int64)], [np.zeros(0, np.float32)]
         for form, factor in terms:
             weight = np.float32(factor)
-            if isinstance(form, Few):
+            if isinstance(form, SparseColumn):
                 keys.append(form.keys)
                 values.append(weight * form.values)
-            elif isinstance(form, Below):
+            elif isinstance(form, NonLeafColumn):
                 below += weight * form.values
                 elsewhere += weight * form.elsewhere
             else:
                 total += np.multiply(form, weight, out=part)
         total += elsewhere
-        total[:, self.owners] += below - elsewhere
+        total[:, self.non_leaves] += below - elsewhere
         total += np.bincount(np.concatenate(keys), np.concatenate(values), total.size).reshape(self.shape)
         return total
 
@@ -74,17 +77,17 @@ class Signs:
         count, size = self.shape
         flat = positions + size * np.arange(count)[:, None]
         column = np.full(size, -1)
-        column[self.owners] = np.arange(len(self.owners))
+        column[self.non_leaves] = np.arange(len(self.non_leaves))
         column = column[positions]
-        inside = column + len(self.owners) * np.arange(count)[:, None]
+        inside = column + len(self.non_leaves) * np.arange(count)[:, None]
         scratch = np.zeros(count * size, np.float32)
         found: dict[str, Floats] = {}
         for name, form in self.forms.items():
-            if isinstance(form, Few):
+            if isinstance(form, SparseColumn):
                 scratch[form.keys] = form.values
                 found[name] = scratch[flat]
                 scratch[form.keys] = 0
-            elif isinstance(form, Below):
+            elif isinstance(form, NonLeafColumn):
                 listed = form.values.take(inside, mode="clip") if form.values.size else form.elsewhere
                 found[name] = np.where(column >= 0, listed, form.elsewhere)
             else:
@@ -131,14 +134,14 @@ def _largest(values: Floats, count: int) -> Longs:
 
 def positive(form: Form) -> Form:
     """1 where the sign is above zero."""
-    if isinstance(form, Few):
-        return Few(form.keys, (form.values > 0).astype(np.float32))
-    if isinstance(form, Below):
-        return Below((form.values > 0).astype(np.float32), (form.elsewhere > 0).astype(np.float32))
+    if isinstance(form, SparseColumn):
+        return SparseColumn(form.keys, (form.values > 0).astype(np.float32))
+    if isinstance(form, NonLeafColumn):
+        return NonLeafColumn((form.values > 0).astype(np.float32), (form.elsewhere > 0).astype(np.float32))
     return (form > 0).astype(np.float32)
 
 
-def dealt(matrix: Matrix, names: Sequence[str]) -> dict[str, Few]:
+def split_stacked(matrix: Matrix, names: Sequence[str]) -> dict[str, SparseColumn]:
     """Several sparse signs from one matrix that has the rows of each sign (q, n) below those of the one before."""
     rows, size = matrix.shape
     count = rows // len(names)
@@ -146,6 +149,6 @@ def dealt(matrix: Matrix, names: Sequence[str]) -> dict[str, Few]:
     keys = query * size + matrix.indices
     cuts = matrix.indptr[::count]
     return {
-        name: Few(keys[start:stop], matrix.data[start:stop])
+        name: SparseColumn(keys[start:stop], matrix.data[start:stop])
         for name, start, stop in zip(names, cuts[:-1], cuts[1:], strict=True)
     }

@@ -8,19 +8,19 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from taxosphere.ranking.features.candidates import Context
+from taxosphere.ranking.features.candidates import CandidateIndex
 from taxosphere.ranking.features.compute import Queries, signs
 from taxosphere.ranking.features.layout import largest
-from taxosphere.ranking.retrieval import Guess
+from taxosphere.ranking.retrieval import FirstStage
 
 Floats = NDArray[np.float32]
 Longs = NDArray[np.int64]
 
 LENGTH = 100
-FIRST_GUESS = "first guess"
+FIRST_STAGE_SCORE = "first guess"
 _CELLS = 1 << 21  # (query, candidate) pairs whose signs are held at once
 
-# Signs on a scale of their own are also given relative to the query's best candidate, and as a rank.
+# FeatureColumns on a scale of their own are also given relative to the query's best candidate, and as a rank.
 _RELATIVE = (
     "sphere",
     "sphere mean",
@@ -52,7 +52,7 @@ _RELATIVE = (
 @dataclass(frozen=True)
 class Shortlist:
     """Features (q, k, f) of the candidates at ``positions`` (q, k), best guess first; ``guess`` is (q, n), ``loose``
-    (q, s) are those of `Signs`."""
+    (q, s) are those of `FeatureColumns`."""
 
     names: tuple[str, ...]
     features: Floats
@@ -68,29 +68,29 @@ def blocks(count: int, candidates: int) -> Iterator[slice]:
 
 
 def shortlist(
-    context: Context,
+    context: CandidateIndex,
     queries: Queries,
     families: Sequence[str],
-    guess_by: Guess,
+    first_stage_model: FirstStage,
     *,
     exclude: Longs | None = None,
     length: int = LENGTH,
 ) -> Shortlist:
     """Look at one block of queries; ``exclude`` names a position per query that is no candidate."""
     found = signs(context, queries, families)
-    guess = guess_by(context, found)
-    guess[:, context.closed] = -np.inf
+    guess = first_stage_model(context, found)
+    guess[:, context.obsolete] = -np.inf
     if exclude is not None:
         guess[np.arange(len(guess)), exclude] = -np.inf
     guess -= guess.max(axis=1, keepdims=True)
-    k = min(length, guess.shape[1] - len(context.closed) - (exclude is not None))
+    k = min(length, guess.shape[1] - len(context.obsolete) - (exclude is not None))
     best = largest(guess, k)
     order = np.argsort(-np.take_along_axis(guess, best, 1), axis=1, kind="stable")
     positions = np.take_along_axis(best, order, 1)
     columns = found.at(positions)
-    columns[FIRST_GUESS] = np.take_along_axis(guess, positions, 1)
+    columns[FIRST_STAGE_SCORE] = np.take_along_axis(guess, positions, 1)
     if "structure" in families:
-        columns |= {name: values[positions] for name, values in context.static.items()}
+        columns |= {name: values[positions] for name, values in context.candidate_features.items()}
     table = np.stack(list(columns.values()), axis=-1).astype(np.float32)
     return Shortlist(tuple(columns), table, positions.astype(np.int64), guess, found.loose)
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from taxosphere.ranking.features.layout import Matrix
-from taxosphere.ranking.lexical.parse import STOP_WORDS, Reading, read
-from taxosphere.ranking.lexical.sparse_rows import Rows, stacked
+from taxosphere.ranking.lexical.parse import STOP_WORDS, ParsedConcept, parse_concept
+from taxosphere.ranking.lexical.sparse_rows import SparseRows, stacked
 from taxosphere.taxonomy import Concept
 
 Floats = NDArray[np.float32]
@@ -26,7 +26,7 @@ _KEYS = "keys"
 
 
 @dataclass(frozen=True)
-class Bag:
+class BagOfWords:
     """A vocabulary with the weight of each word, and the seed's concepts as its bags.
 
     Words that no seed concept uses have no column, but their weight counts in the length of a query's bag: a query of
@@ -36,25 +36,27 @@ class Bag:
     columns: dict[str, int]
     weights: Floats
     unknown: float
-    rows: Rows
+    rows: SparseRows
     """A one where the concept uses the word."""
 
     @classmethod
-    def build(cls, bags: Iterable[Iterable[str]]) -> Bag:
+    def build(cls, bags: Iterable[Iterable[str]]) -> BagOfWords:
         """Bags are taken one by one: those of all letter grams together would be the largest thing in memory."""
         columns: dict[str, int] = {}
-        rows = Rows.of_ones([columns.setdefault(word, len(columns)) for word in dict.fromkeys(bag)] for bag in bags)
+        rows = SparseRows.of_ones(
+            [columns.setdefault(word, len(columns)) for word in dict.fromkeys(bag)] for bag in bags
+        )
         return cls.of(columns, rows)
 
     @classmethod
-    def of(cls, columns: dict[str, int], rows: Rows) -> Bag:
+    def of(cls, columns: dict[str, int], rows: SparseRows) -> BagOfWords:
         """Weights follow from who uses which word."""
         frequency = np.bincount(rows.columns, minlength=max(1, len(columns)))
         count = len(rows.counts)
         weights = np.log((1 + count) / (1 + frequency)) + 1e-3  # never quite zero
         return cls(columns, weights.astype(np.float32), float(np.log(1 + count) + 1e-3), rows)
 
-    def take(self, kept: Longs) -> Bag:
+    def take(self, kept: Longs) -> BagOfWords:
         """What `build` makes of these concepts alone: words are numbered anew as they first appear."""
         rows = self.rows.take(kept)
         first = np.full(self.width, len(rows.columns))
@@ -64,20 +66,20 @@ class Bag:
         place[used] = np.arange(len(used))
         words = list(self.columns)
         columns = {words[old]: new for new, old in enumerate(used.tolist())}
-        return Bag.of(columns, rows._replace(columns=place[rows.columns]))
+        return BagOfWords.of(columns, rows._replace(columns=place[rows.columns]))
 
     @property
     def width(self) -> int:
         return len(self.weights)
 
-    def encode(self, bags: Sequence[Iterable[str]]) -> tuple[Rows, Floats]:
+    def encode(self, bags: Sequence[Iterable[str]]) -> tuple[SparseRows, Floats]:
         """Bags of queries as rows, and for each the number of words that are unknown here."""
         words = [set(bag) for bag in bags]
         known = [sorted(self.columns[word] for word in own if word in self.columns) for own in words]
         strange = np.array([len(own) - len(used) for own, used in zip(words, known, strict=True)], np.float32)
-        return Rows.of_ones(known), strange
+        return SparseRows.of_ones(known), strange
 
-    def unit(self, rows: Rows, strange: Floats | float = 0.0) -> Rows:
+    def unit(self, rows: SparseRows, strange: Floats | float = 0.0) -> SparseRows:
         """TF-IDF rows of length one."""
         weights = self.weights[rows.columns]
         squared = rows.sums(weights**2) + strange * self.unknown**2
@@ -89,7 +91,7 @@ class Bag:
         total = np.bincount(self.rows.columns, self.rows.spread(values), minlength=self.width)
         return np.asarray((total + usual) / (uses + 1), np.float32)
 
-    def share(self, rows: Rows, strange: Floats) -> Rows:
+    def share(self, rows: SparseRows, strange: Floats) -> SparseRows:
         """The share of each word in the weight of its row."""
         weights = self.weights[rows.columns]
         total = rows.sums(weights) + strange * self.unknown
@@ -110,7 +112,7 @@ class Association:
     """(words, n): of all uses of the word, the share below the concept; one is added to all uses."""
 
     @classmethod
-    def build(cls, bag: Bag, children: Matrix) -> Association:
+    def build(cls, bag: BagOfWords, children: Matrix) -> Association:
         counts = sparse.csr_array(children @ bag.rows.matrix(bag.width))
         uses = np.asarray(counts.sum(0)).ravel()
         shares = sparse.csr_array(counts * (1 / (uses + 1)).astype(np.float32)[None, :])
@@ -118,25 +120,25 @@ class Association:
 
 
 @dataclass(frozen=True)
-class Stack:
+class StackedMatrix:
     """Matrices (words, n) of several vocabularies one below the other, so that one product serves them all."""
 
     first: dict[str, int]
     matrix: Matrix
 
     @classmethod
-    def of(cls, parts: Mapping[str, Matrix]) -> Stack:
+    def of(cls, parts: Mapping[str, Matrix]) -> StackedMatrix:
         heights = [part.shape[0] for part in parts.values()]
         first = dict(zip(parts, np.cumsum([0, *heights]).tolist()))
         return cls(first, sparse.csr_array(sparse.vstack(list(parts.values()), format="csr")))
 
-    def ask(self, rows: Mapping[str, Rows]) -> Matrix:
+    def ask(self, rows: Mapping[str, SparseRows]) -> Matrix:
         """Query rows (q, words) times the part of each name: (names · q, n), in the order of the names."""
         asked = stacked(list(rows.values()), [self.first[name] for name in rows])
         return asked.matrix(self.matrix.shape[0]) @ self.matrix
 
 
-def grams(reading: Reading) -> list[str]:
+def grams(reading: ParsedConcept) -> list[str]:
     texts = [f" {name.key} " for name in reading.names]
     return [text[i : i + size] for text in texts for size in _GRAMS for i in range(len(text) - size + 1)]
 
@@ -146,7 +148,7 @@ def content(words: Iterable[str]) -> list[str]:
 
 
 # What each bag holds of a concept. One-word bags ask "same head?", larger ones "words in common?".
-BAGS: dict[str, Callable[[Reading], list[str]]] = {
+BAGS: dict[str, Callable[[ParsedConcept], list[str]]] = {
     "grams": grams,
     "text": lambda r: content((*r.called, *r.body)),
     "name words": lambda r: content(r.called),
@@ -162,27 +164,27 @@ SEVERAL = ("text", "name words", "phrase words")
 
 
 @dataclass(frozen=True)
-class Wording:
+class ConceptTokens:
     """The words of concepts without what they hang below: read once, and valid for any part of them.
 
     A bag holds no order of words, so the keys of all names are a bag of their own; ``lengths`` (n,) counts the words of
     the name proper.
     """
 
-    bags: dict[str, Bag]
-    keys: Bag
+    bags: dict[str, BagOfWords]
+    keys: BagOfWords
     lengths: Longs
 
     @classmethod
-    def of(cls, concepts: Iterable[Concept]) -> Wording:
-        readings = list(map(read, concepts))
-        bags = {name: Bag.build(map(take, readings)) for name, take in BAGS.items()}
-        keys = Bag.build([name.key for name in reading.names if name.words] for reading in readings)
-        return cls(bags, keys, np.array([len(reading.name) for reading in readings], np.int64))
+    def of(cls, concepts: Iterable[Concept]) -> ConceptTokens:
+        parsed = list(map(parse_concept, concepts))
+        bags = {name: BagOfWords.build(map(take, parsed)) for name, take in BAGS.items()}
+        keys = BagOfWords.build([name.key for name in reading.names if name.words] for reading in parsed)
+        return cls(bags, keys, np.array([len(reading.name) for reading in parsed], np.int64))
 
-    def take(self, kept: Longs) -> Wording:
+    def take(self, kept: Longs) -> ConceptTokens:
         bags = {name: bag.take(kept) for name, bag in self.bags.items()}
-        return Wording(bags, self.keys.take(kept), self.lengths[kept])
+        return ConceptTokens(bags, self.keys.take(kept), self.lengths[kept])
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """For an artifact: words, which hold no line breaks, one to a line in the order of their columns."""
@@ -193,12 +195,12 @@ class Wording:
         return arrays
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Wording:
-        def bag(name: str) -> Bag:
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> ConceptTokens:
+        def bag(name: str) -> BagOfWords:
             words = arrays[f"{name}.words"].tobytes().decode()
             used = arrays[f"{name}.columns"]
-            rows = Rows(np.ones(len(used), np.float32), used, arrays[f"{name}.ends"])
-            return Bag.of({word: column for column, word in enumerate(words.split("\n") if words else ())}, rows)
+            rows = SparseRows(np.ones(len(used), np.float32), used, arrays[f"{name}.ends"])
+            return BagOfWords.of({word: column for column, word in enumerate(words.split("\n") if words else ())}, rows)
 
         return cls({name: bag(name) for name in BAGS}, bag(_KEYS), arrays["lengths"])
 
@@ -220,13 +222,13 @@ class Wording:
         return found
 
 
-class Lexicon:
+class LexicalIndex:
     """Everything lexical about a seed that does not depend on a query."""
 
-    def __init__(self, wording: Wording, children: Matrix) -> None:
-        self.bags = wording.bags
+    def __init__(self, tokens: ConceptTokens, children: Matrix) -> None:
+        self.bags = tokens.bags
         known = {name: Association.build(self.bags[name], children) for name in (*SINGLE, *SEVERAL)}
-        self.below = Stack.of(
+        self.below = StackedMatrix.of(
             {f"{name} below, share": known[name].shares for name in known}
             | {f"{name} below, count": known[name].counts for name in SINGLE}
         )
@@ -235,7 +237,7 @@ class Lexicon:
         centre = row_scaled(sparse.csr_array(children @ text), 1 / counts)
         length = np.sqrt(np.asarray(centre.multiply(centre).sum(1)).ravel())
         centre = row_scaled(centre, 1 / np.maximum(length, 1e-6))
-        self.similar = Stack.of({"grams": grams.T, "text": text.T, "text, children": centre.T})
-        self.places = wording.places()
+        self.similar = StackedMatrix.of({"grams": grams.T, "text": text.T, "text, children": centre.T})
+        self.places = tokens.places()
         self.longest = min(6, max((key.count(" ") + 1 for key in self.places), default=1))
-        self.shared = wording.shared()
+        self.shared = tokens.shared()

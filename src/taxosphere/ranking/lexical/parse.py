@@ -129,7 +129,7 @@ class Name(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ParsedConcept:
     """The words of one concept."""
 
     names: tuple[Name, ...]
@@ -169,13 +169,13 @@ class Reading:
         return self.phrase[0] if self.phrase else ""
 
 
-def read(concept: Concept) -> Reading:
+def parse_concept(concept: Concept) -> ParsedConcept:
     name, description = concept.name.lower(), concept.description.lower()
-    names = [read_name(name), *(read_name(synonym.lower()) for synonym in concept.synonyms)]
+    names = [parse_name(name), *(parse_name(synonym.lower()) for synonym in concept.synonyms)]
     body = definition(name, description)
-    return Reading(tuple(dict.fromkeys(names)), stems(body)[:_LONGEST_BODY], first_phrase(body))
+    return ParsedConcept(tuple(dict.fromkeys(names)), stems(body)[:_LONGEST_BODY], first_phrase(body))
 
 
-def read_name(name: str) -> Name:
+def parse_name(name: str) -> Name:
     words = stems(in_speaking_order(name))
     return Name(words, next((i for i, word in enumerate(words) if i and word in _PREPOSITIONS), len(words)))

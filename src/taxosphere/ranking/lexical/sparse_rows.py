@@ -18,7 +18,7 @@ from taxosphere.ranking.features.layout import Matrix
 Floats = NDArray[np.float32]
 
 
-class Rows(NamedTuple):
+class SparseRows(NamedTuple):
     """Row i holds ``data`` in ``columns``, both from ``ends[i]`` to ``ends[i + 1]``."""
 
     data: Floats
@@ -26,7 +26,7 @@ class Rows(NamedTuple):
     ends: NDArray[np.int32]
 
     @classmethod
-    def of_ones(cls, columns: Iterable[Sequence[int]]) -> Rows:
+    def of_ones(cls, columns: Iterable[Sequence[int]]) -> SparseRows:
         """A one in each of the columns given for each row."""
         used, ends = list[int](), [0]
         for row in columns:
@@ -34,13 +34,13 @@ class Rows(NamedTuple):
             ends.append(len(used))
         return cls(np.ones(len(used), np.float32), np.array(used, np.int32), np.array(ends, np.int32))
 
-    def take(self, kept: NDArray[np.integer]) -> Rows:
+    def take(self, kept: NDArray[np.integer]) -> SparseRows:
         """Some of the rows, in the order given."""
         counts = self.counts[kept]
         ends = np.zeros(len(kept) + 1, np.int32)
         np.cumsum(counts, out=ends[1:])
         entries = np.arange(ends[-1]) + np.repeat(self.ends[kept] - ends[:-1], counts)
-        return Rows(self.data[entries], self.columns[entries], ends)
+        return SparseRows(self.data[entries], self.columns[entries], ends)
 
     @property
     def counts(self) -> NDArray[np.int32]:
@@ -59,11 +59,11 @@ class Rows(NamedTuple):
         return sparse.csr_array((self.data, self.columns, self.ends), shape=(len(self.ends) - 1, width))
 
 
-def stacked(parts: Sequence[Rows], shifts: Sequence[int] | None = None) -> Rows:
-    """Rows of each part below those of the one before; a part's columns may begin further to the right."""
+def stacked(parts: Sequence[SparseRows], shifts: Sequence[int] | None = None) -> SparseRows:
+    """SparseRows of each part below those of the one before; a part's columns may begin further to the right."""
     right = shifts or [0] * len(parts)
     counts = np.concatenate([part.counts for part in parts])
     columns = np.concatenate([part.columns + np.int32(shift) for part, shift in zip(parts, right, strict=True)])
     ends = np.zeros(len(counts) + 1, np.int32)
     np.cumsum(counts, out=ends[1:])
-    return Rows(np.concatenate([part.data for part in parts]), columns, ends)
+    return SparseRows(np.concatenate([part.data for part in parts]), columns, ends)
