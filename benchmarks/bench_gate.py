@@ -24,6 +24,7 @@ from taxosphere.model.early_stopping import fit_head
 from taxosphere.model.network import SphereNetwork
 from taxosphere.model.presets import auto
 from taxosphere.orbit import gate
+from taxosphere.ranks import best_true_ranks
 from taxosphere.taxonomy.checks import repair
 from taxosphere.taxonomy.split import Split, leaves, published, read_parts
 
@@ -40,7 +41,7 @@ def cosines(network: SphereNetwork, asked: torch.Tensor, known: torch.Tensor) ->
 def quality(cosine: Floats, delta: Floats, gold: Sequence[NDArray[np.integer]], gamma: float | None) -> float:
     """Mean reciprocal rank; without a gate for None."""
     rows = cosine if gamma is None else gate.scores(cosine, gate.thresholds(delta, gamma), MODE)
-    return 100 * float(gate.reciprocal_ranks(rows, gold).mean())
+    return 100 * float((1 / best_true_ranks(rows, gold)).mean())
 
 
 def measure(split: Split, encoder: text_encoders.TextEncoder, state: int) -> dict[str, float]:

@@ -75,4 +75,4 @@ def test_two_labels_prove_nothing() -> None:
 
 def test_reciprocal_ranks_by_hand() -> None:
     scores = np.array([[3, 2, 1], [3, 2, 1], [1, 1, 1]], np.float32)
-    assert reciprocal_rank(scores, np.array([0, 2, 1])) == (1 + 1 / 3 + 1) / 3
+    assert reciprocal_rank(scores, np.array([0, 2, 1])) == (1 + 1 / 3 + 1 / 2) / 3  # equal scores share their mean rank

@@ -12,6 +12,8 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from taxosphere.ranks import ranks_of_scores
+
 Floats = NDArray[np.float32]
 Longs = NDArray[np.int64]
 
@@ -77,9 +79,8 @@ def texts_match_images(texts: Floats, means: Floats) -> bool:
 
 
 def reciprocal_rank(scores: Floats, label: Longs) -> float:
-    """Mean over the rows; equals do not stand before the label."""
-    own = np.take_along_axis(scores, label[:, None], 1)
-    return float((1 / ((scores > own).sum(1) + 1)).mean())
+    """Mean of 1 / rank of the right label of each row; scores (q, labels), ``label`` (q,)."""
+    return float((1 / ranks_of_scores(scores, scores[np.arange(len(label)), label])).mean())
 
 
 def label_means(rows: Floats, label: Longs, labels: int) -> Floats:

@@ -7,13 +7,13 @@ descendants, while c gains one. Depth cancels and the difference of their radii 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from taxosphere.orbit.radius import span
+from taxosphere.ranks import Gold, best_true_ranks
 from taxosphere.taxonomy import Taxonomy
 
 Mode = Literal["hard", "hybrid", "off"]
@@ -45,7 +45,7 @@ def scores(cosine: Floats, threshold: Floats, mode: Mode) -> Floats:
     return cosine + accepted.astype(cosine.dtype) * cosine.dtype.type(LIFT)
 
 
-def choose_gamma(cosine: Floats, delta: Floats, gold: Sequence[NDArray[np.integer]], mode: Mode) -> float:
+def choose_gamma(cosine: Floats, delta: Floats, gold: Gold, mode: Mode) -> float:
     """The mildest γ that ranks queries hidden from the seed as well as the best one, up to one standard error.
 
     ``cosine`` is (queries, candidates) and ``gold`` holds each query's true parents; their mean reciprocal rank counts.
@@ -54,14 +54,8 @@ def choose_gamma(cosine: Floats, delta: Floats, gold: Sequence[NDArray[np.intege
     """
     if len(gold) == 0 or mode == "off":
         return GAMMAS[-1]
-    ranks = np.stack([reciprocal_ranks(scores(cosine, thresholds(delta, gamma), mode), gold) for gamma in GAMMAS])
-    behind = ranks[ranks.mean(1).argmax()] - ranks
+    gated = (scores(cosine, thresholds(delta, gamma), mode) for gamma in GAMMAS)
+    reciprocal = np.stack([1 / best_true_ranks(rows, gold) for rows in gated])  # (γ, q)
+    behind = reciprocal[reciprocal.mean(1).argmax()] - reciprocal
     error = behind.std(axis=1) / np.sqrt(max(1, len(gold) - 1))
     return GAMMAS[int(np.flatnonzero(behind.mean(1) <= error + 1e-9).max())]  # one query alone stands on the border
-
-
-def reciprocal_ranks(rows: Floats, gold: Sequence[NDArray[np.integer]]) -> Floats:
-    """1 / rank of each row's best true parent; equal scores share their mean rank."""
-    best = np.array([row[g].max() for row, g in zip(rows, gold, strict=True)])[:, None]
-    rank = 1 + (rows > best).sum(1) + ((rows == best).sum(1) - 1) / 2
-    return np.asarray(1 / rank)

@@ -15,7 +15,7 @@ from taxosphere.methods.baselines.network import Batch, Network
 from taxosphere.methods.baselines.sampling import batches
 from taxosphere.methods.baselines.seed import Seed
 from taxosphere.methods.baselines.settings import Settings
-from taxosphere.orbit.gate import reciprocal_ranks
+from taxosphere.ranks import best_true_ranks
 from taxosphere.taxonomy import Taxonomy
 from taxosphere.taxonomy.split import Split, hide
 
@@ -40,7 +40,7 @@ def mean_reciprocal_rank(scores: NDArray[np.float32], gold: tuple[NDArray[np.int
     """Of the best-ranked gold parent; equal scores share their mean rank."""
     if not np.isfinite(scores).all():
         raise TaxosphereError(_DIVERGED)
-    return float(reciprocal_ranks(scores, gold).sum() / max(1, len(gold)))
+    return float((1 / best_true_ranks(scores, gold)).sum() / max(1, len(gold)))
 
 
 def budget(taxonomy: Taxonomy, settings: Settings) -> int:

@@ -12,6 +12,7 @@ from taxosphere.ranking.features.candidates import CandidateIndex
 from taxosphere.ranking.features.compute import Queries, signs
 from taxosphere.ranking.features.layout import largest
 from taxosphere.ranking.retrieval import FirstStage
+from taxosphere.ranks import count_better
 
 Floats = NDArray[np.float32]
 Longs = NDArray[np.int64]
@@ -100,22 +101,10 @@ def derived(names: Sequence[str], table: Floats) -> tuple[list[str], Floats]:
     columns = [names.index(name) for name in _RELATIVE if name in names]
     own = table[..., columns]
     gap = np.maximum(own - own.max(axis=1, keepdims=True), -1e3)
-    rank = ranks(np.round(own, 4))  # what differs by rounding alone shares a rank
+    rank = count_better(np.round(own, 4))  # what differs by rounding alone shares a rank
     decay = -np.log1p(np.arange(own.shape[1])).astype(np.float32)
     labels = [*names, *(f"{names[c]}, to the best" for c in columns), *(f"{names[c]}, rank" for c in columns)]
     return labels, np.concatenate([table, gap, decay[rank]], axis=-1)
-
-
-def ranks(values: Floats) -> NDArray[np.int64]:
-    """How many candidates of the list are better, by column (q, k, f): equal values share a rank."""
-    columns = np.ascontiguousarray(-np.moveaxis(values, 1, 2))  # (q, f, k): lists one after the other sort fastest
-    order = np.argsort(columns, axis=2)
-    ordered = np.take_along_axis(columns, order, 2)
-    first = np.zeros(ordered.shape, np.int64)
-    first[..., 1:] = np.where(ordered[..., 1:] != ordered[..., :-1], np.arange(1, ordered.shape[2]), 0)
-    found = np.empty_like(first)
-    np.put_along_axis(found, order, np.maximum.accumulate(first, axis=2), 2)
-    return np.moveaxis(found, 2, 1)
 
 
 def origin(label: str) -> str:
