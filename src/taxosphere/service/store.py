@@ -1,0 +1,181 @@
+"""Opening the database of decisions: one file of SQLite, or PostgreSQL by its URL.
+
+SQLite runs with a write-ahead log and ``synchronous=FULL``: what was acknowledged survives a kill and a power cut. Any
+number of processes may use the database at once; those that write take turns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import sqlalchemy as sa
+from alembic import command
+from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy.engine import Connection, Engine
+
+from taxosphere import atomic
+from taxosphere.errors import InputError, TaxosphereError, require
+
+BUSY_SECONDS = 60  # that a process waits for others which are writing
+_WRITE = "taxosphere_write"
+_LOCK = 7_236_158_001  # of PostgreSQL's advisory locks, one is ours
+
+
+class StoreError(TaxosphereError):
+    """The database is not what it should be."""
+
+
+class Store:
+    """An open database of decisions, migrated to the newest tables.
+
+    Parameters
+    ----------
+    url
+        ``postgresql://USER@HOST/NAME``, ``sqlite:///FILE``, or simply the name of a file, which is made where it is
+        missing.
+    create
+        Whether a missing file may be made; without, it is an `InputError`.
+
+    Raises
+    ------
+    InputError
+        Where there is no such database, or it is none of ours, or one of a newer version.
+    """
+
+    def __init__(self, url: str, *, create: bool = True) -> None:
+        self.url = _parsed(url)
+        self.name = self.url.database if self.is_file else self.url.render_as_string(hide_password=True)
+        if self.is_file:
+            _check_file(Path(str(self.url.database)), create)
+        self.engine = _engine(self.url)
+        try:
+            self._migrate()
+        except (sa.exc.DatabaseError, sa.exc.InterfaceError) as error:
+            self.engine.dispose()
+            raise InputError(f"cannot be opened as a database of decisions ({_first_line(error)})", self.name) from None
+        except BaseException:
+            self.engine.dispose()
+            raise
+
+    @property
+    def is_file(self) -> bool:
+        """Is it SQLite, and not a server?"""
+        return self.url.get_backend_name() == "sqlite"
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """A connection that sees one state of the database, whatever others write meanwhile."""
+        options: dict[str, Any] = {} if self.is_file else {"isolation_level": "REPEATABLE READ"}
+        with self.engine.connect().execution_options(**options) as connection, connection.begin():
+            yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """A connection that alone may write; committed where the block ends well, else nothing has changed."""
+        with self.engine.connect().execution_options(**{_WRITE: True}) as connection, connection.begin():
+            if not self.is_file:
+                connection.execute(sa.text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
+            yield connection
+
+    def close(self) -> None:
+        """Let go of the database."""
+        self.engine.dispose()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _migrate(self) -> None:
+        config = Config()
+        config.set_main_option("script_location", str(Path(__file__).parent / "migrations").replace("%", "%%"))
+        scripts = ScriptDirectory.from_config(config)
+        newest = scripts.get_current_head()
+        with self.reading() as connection:
+            present = MigrationContext.configure(connection).get_current_revision()
+        if present == newest:
+            return
+        if present is not None and present not in {script.revision for script in scripts.walk_revisions()}:
+            raise InputError(f"was made by a newer taxosphere (tables of step {present}); update this one", self.name)
+        with self.writing() as connection:  # whoever comes second sees that it is done
+            if present is None and _tables(connection) - {"alembic_version"} and not _is_ours(connection):
+                raise InputError("is a database of something else; name another one", self.name)
+            config.attributes["connection"] = connection
+            command.upgrade(config, "head")
+
+
+def _parsed(url: str) -> sa.URL:
+    if "://" not in url:
+        return sa.URL.create("sqlite", database=url)
+    try:
+        parsed = sa.make_url(url)
+    except sa.exc.ArgumentError:
+        raise InputError("is no address of a database; write a file name or postgresql://USER@HOST/NAME", url) from None
+    backend = parsed.get_backend_name()
+    if backend in ("postgresql", "postgres"):
+        require("psycopg", "service")
+        return parsed.set(drivername="postgresql+psycopg")
+    if backend != "sqlite" or not parsed.database:
+        raise InputError("decisions are kept in a file of SQLite or in PostgreSQL", url.partition("://")[0])
+    return parsed.set(drivername="sqlite")
+
+
+def _check_file(path: Path, create: bool) -> None:
+    if not path.exists():
+        if not create:
+            raise InputError("no such database", path)
+        atomic.refuse_file(path)
+    elif not path.is_file():
+        raise InputError("is no file", path)
+    elif path.stat().st_size:
+        with path.open("rb") as handle:
+            if handle.read(16) != b"SQLite format 3\0":
+                raise InputError("is no database of decisions; name another file", path)
+
+
+def _engine(url: sa.URL) -> Engine:
+    if url.get_backend_name() != "sqlite":
+        return sa.create_engine(url, pool_pre_ping=True)
+    engine = sa.create_engine(url, connect_args={"timeout": BUSY_SECONDS, "check_same_thread": False})
+    sa.event.listen(engine, "connect", _on_connect)
+    sa.event.listen(engine, "begin", _on_begin)
+    return engine
+
+
+def _on_connect(raw: Any, _record: object) -> None:
+    raw.isolation_level = None  # or Python would begin transactions by rules of its own, and none around tables
+    cursor = raw.cursor()
+    cursor.execute(f"PRAGMA busy_timeout={BUSY_SECONDS * 1000}")
+    if cursor.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+        cursor.execute("PRAGMA journal_mode=WAL")
+    cursor.execute("PRAGMA synchronous=FULL")
+    cursor.execute("PRAGMA foreign_keys=ON")
+    cursor.close()
+
+
+def _on_begin(connection: Connection) -> None:
+    writes = connection.get_execution_options().get(_WRITE)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _tables(connection: Connection) -> set[str]:
+    return set(sa.inspect(connection).get_table_names())
+
+
+def _is_ours(connection: Connection) -> bool:
+    """Has another process made the tables since we looked?"""
+    return MigrationContext.configure(connection).get_current_revision() is not None
+
+
+def _first_line(error: Exception) -> str:
+    cause = getattr(error, "orig", None) or error
+    return (str(cause).strip().splitlines() or [type(cause).__name__])[0]

@@ -1,0 +1,148 @@
+"""Events in the store: appended one after the other, each with the hash of the one before it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from taxosphere.decisions.events import Event, canonical, from_record, to_record
+from taxosphere.service.store import Store, StoreError
+from taxosphere.service.store_tables import EVENTS
+
+BEGINNING = hashlib.sha256(b"taxosphere decisions").hexdigest()
+"""What stands in place of a previous hash before the first event."""
+_BLOCK = 1000  # rows fetched at a time
+
+
+class KeyReused(StoreError):
+    """An idempotency key was used before, for another decision."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """An event with its place in the history."""
+
+    seq: int
+    event: Event
+    hash: str
+    replayed: bool = False
+    """Was it there already, under the same idempotency key?"""
+
+
+def append(connection: Connection, event: Event, key: str = "") -> Recorded:
+    """Add one event at the end.
+
+    Parameters
+    ----------
+    connection
+        From `Store.writing`, so that nobody else adds one at the same time.
+    event
+        The event; its id must be new.
+    key
+        Idempotency key. Where an event was added with it before, that one is returned and nothing is added.
+
+    Raises
+    ------
+    KeyReused
+        Where the key belongs to a decision with another content.
+    """
+    key = key or event.id
+    before = replayed(connection, event, key)
+    if before is not None:
+        return before
+    last = connection.execute(sa.select(EVENTS.c.seq, EVENTS.c.hash).order_by(EVENTS.c.seq.desc()).limit(1)).first()
+    seq, previous = (1, BEGINNING) if last is None else (last.seq + 1, last.hash)
+    body = canonical(to_record(event))
+    hash = link(previous, seq, key, body)
+    row = {"id": event.id, "item": event.item, "kind": event.kind, "by": event.by, "at": event.at}
+    try:
+        connection.execute(EVENTS.insert().values(**row, seq=seq, body=body, key=key, previous=previous, hash=hash))
+    except sa.exc.IntegrityError:
+        raise KeyReused(f"an event with the id '{event.id}' is there already") from None
+    return Recorded(seq, event, hash)
+
+
+def replayed(connection: Connection, event: Event, key: str) -> Recorded | None:
+    """The event that was added before with the same key, if there is one; `KeyReused` where it decides otherwise."""
+    row = connection.execute(sa.select(EVENTS).where(EVENTS.c.key == key)).first()
+    if row is None:
+        return None
+    former = from_record(json.loads(row.body))
+    if former.content_id() != event.content_id():
+        raise KeyReused(f"the idempotency key '{key}' was used for another decision")
+    return Recorded(row.seq, former, row.hash, replayed=True)
+
+
+def link(previous: str, seq: int, key: str, body: str) -> str:
+    """The hash of an event: SHA-256 over the hash before it, its number, its key and its content."""
+    return hashlib.sha256(f"{previous}\n{seq}\n{key}\n{body}".encode()).hexdigest()
+
+
+def read(connection: Connection, after: int = 0, *, item: str = "", by: str = "", limit: int = 0) -> Iterator[Recorded]:
+    """Events in their order.
+
+    Parameters
+    ----------
+    connection
+        From `Store.reading` or `Store.writing`.
+    after
+        Only those with a larger number.
+    item, by
+        Only those about one item, or of one person.
+    limit
+        At most so many; 0 for all.
+    """
+    query = sa.select(EVENTS.c.seq, EVENTS.c.body, EVENTS.c.hash).where(EVENTS.c.seq > after).order_by(EVENTS.c.seq)
+    if item:
+        query = query.where(EVENTS.c.item == item)
+    if by:
+        query = query.where(EVENTS.c.by == by)
+    if limit:
+        query = query.limit(limit)
+    for rows in connection.execute(query).partitions(_BLOCK):
+        for seq, body, hash in rows:
+            yield Recorded(seq, from_record(json.loads(body)), hash)
+
+
+def all_events(store: Store) -> list[Event]:
+    """Every event of a store, in order."""
+    with store.reading() as connection:
+        return [recorded.event for recorded in read(connection)]
+
+
+def verify(store: Store) -> Recorded | None:
+    """Recompute the chain of hashes.
+
+    Returns
+    -------
+    Recorded or None
+        The last event, whose number and hash one may write down elsewhere; None where there is no event.
+
+    Raises
+    ------
+    StoreError
+        At the first event that was changed, removed or put in between.
+    """
+    with store.reading() as connection:
+        return verify_chain(connection)
+
+
+def verify_chain(connection: Connection) -> Recorded | None:
+    """`verify` on an open connection."""
+    previous, last = BEGINNING, None
+    for rows in connection.execute(sa.select(EVENTS).order_by(EVENTS.c.seq)).partitions(_BLOCK):
+        for expected, row in enumerate(rows, 1 if last is None else last.seq + 1):
+            if row.seq != expected:
+                raise StoreError(f"the history was changed: decision {expected} is missing")
+            if row.previous != previous or row.hash != link(previous, row.seq, row.key, row.body):
+                raise StoreError(f"the history was changed: decision {row.seq} ({row.id}) is not what was recorded")
+            event = from_record(json.loads(row.body))
+            if (event.id, event.item, event.kind, event.by, event.at) != (row.id, row.item, row.kind, row.by, row.at):
+                raise StoreError(f"the history was changed: the columns of decision {row.seq} ({row.id}) do not fit")
+            previous, last = row.hash, Recorded(row.seq, event, row.hash)
+    return last

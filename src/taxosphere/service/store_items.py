@@ -1,0 +1,185 @@
+"""The queue: new concepts that wait for a decision, with what the model suggests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection, Row
+
+from taxosphere.decisions.events import concept_from, concept_record, now
+from taxosphere.service.store import StoreError
+from taxosphere.service.store_tables import ITEMS
+from taxosphere.taxonomy import Concept
+
+MOST = 1000  # items on one page
+
+
+class StaleVersion(StoreError):
+    """Somebody else has decided about the item meanwhile; ``item`` is how it stands now."""
+
+    def __init__(self, item: QueueItem) -> None:
+        super().__init__(f"'{item.concept.name}' was changed meanwhile: version {item.version}, {item.state}")
+        self.item = item
+
+
+class NoSuchItem(StoreError):
+    """The queue holds no such item."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueItem:
+    """One new concept in the queue.
+
+    Parameters
+    ----------
+    concept
+        The new concept; its id is that of the item, columns of the list that are not ours are in its extras.
+    suggestions
+        What `Suggestions.as_dict` says, or nothing.
+    probability
+        Of the best parent.
+    why
+        Why a person must decide.
+    state, version
+        What was decided last, and how often something was; both are kept in step with the events.
+    assignee
+        Whose it is, empty for everybody.
+    """
+
+    concept: Concept
+    suggestions: dict[str, Any] = field(default_factory=dict)
+    probability: float = 0.0
+    why: str = ""
+    state: str = "open"
+    version: int = 0
+    assignee: str = ""
+    position: int = 0
+    added_at: str = ""
+
+    @property
+    def id(self) -> str:
+        return self.concept.id
+
+
+def add(connection: Connection, items: Iterable[QueueItem]) -> int:
+    """Add items at the end of the queue; those whose id is there already are left as they are.
+
+    Returns
+    -------
+    int
+        How many were added.
+    """
+    new = {item.id: item for item in items}
+    present = set(taken(connection, list(new)))
+    position = connection.scalar(sa.select(sa.func.max(ITEMS.c.position))) or 0
+    rows = [
+        {
+            "id": item.id,
+            "position": position + number,
+            "name": item.concept.name,
+            "concept": concept_record(item.concept),
+            "suggestions": item.suggestions,
+            "probability": item.probability,
+            "why": item.why,
+            "state": item.state,
+            "version": item.version,
+            "assignee": item.assignee,
+            "added_at": now(),
+        }
+        for number, item in enumerate((item for id, item in new.items() if id not in present), 1)
+    ]
+    if rows:
+        connection.execute(ITEMS.insert(), rows)
+    return len(rows)
+
+
+def taken(connection: Connection, ids: Sequence[str]) -> list[str]:
+    """Those of the ids that items have."""
+    size = 500  # SQLite takes some thousand parameters at most
+    parts = [ids[start : start + size] for start in range(0, len(ids), size)]
+    return [id for part in parts for id in connection.scalars(sa.select(ITEMS.c.id).where(ITEMS.c.id.in_(part)))]
+
+
+def get(connection: Connection, id: str) -> QueueItem:
+    """One item; `NoSuchItem` where there is none."""
+    row = connection.execute(sa.select(ITEMS).where(ITEMS.c.id == id)).first()
+    if row is None:
+        raise NoSuchItem(f"the queue holds no item '{id}'")
+    return _item(row)
+
+
+def page(
+    connection: Connection,
+    *,
+    after: int = 0,
+    limit: int = 100,
+    state: str = "",
+    assignee: str = "",
+    containing: str = "",
+) -> list[QueueItem]:
+    """Items in the order of the queue.
+
+    Parameters
+    ----------
+    connection
+        From `Store.reading`.
+    after
+        Only those with a larger `position`: that of the last item of the page before.
+    limit
+        At most so many, and never more than `MOST`.
+    state, assignee, containing
+        Only those in one state, of one person, with a text in their name.
+    """
+    query = sa.select(ITEMS).where(ITEMS.c.position > after).order_by(ITEMS.c.position).limit(min(limit, MOST))
+    if state:
+        query = query.where(ITEMS.c.state == state)
+    if assignee:
+        query = query.where(ITEMS.c.assignee == assignee)
+    if containing:
+        query = query.where(ITEMS.c.name.icontains(containing, autoescape=True))
+    return [_item(row) for row in connection.execute(query)]
+
+
+def counts(connection: Connection) -> dict[str, int]:
+    """Number of items in each state."""
+    rows = connection.execute(sa.select(ITEMS.c.state, sa.func.count()).group_by(ITEMS.c.state))
+    return {row[0]: row[1] for row in rows}
+
+
+def assign(connection: Connection, id: str, assignee: str) -> QueueItem:
+    """Say whose an item is; its version stays, because nothing was decided."""
+    connection.execute(ITEMS.update().where(ITEMS.c.id == id).values(assignee=assignee))
+    return get(connection, id)
+
+
+def check_version(connection: Connection, id: str, version: int) -> None:
+    """Refuse a decision on what is no longer the state of the item, with `StaleVersion`."""
+    item = get(connection, id)
+    if item.version != version:
+        raise StaleVersion(item)
+
+
+def decided(connection: Connection, id: str, state: str, concept: Concept | None = None) -> int:
+    """Note that an event was recorded about an item; its new version, 0 for a concept outside the queue."""
+    values: dict[str, Any] = {"state": state, "version": ITEMS.c.version + 1}
+    if concept is not None:
+        values |= {"concept": concept_record(concept), "name": concept.name}
+    connection.execute(ITEMS.update().where(ITEMS.c.id == id).values(**values))
+    return connection.scalar(sa.select(ITEMS.c.version).where(ITEMS.c.id == id)) or 0
+
+
+def _item(row: Row[Any]) -> QueueItem:
+    return QueueItem(
+        concept=concept_from(row.concept),
+        suggestions=row.suggestions,
+        probability=row.probability,
+        why=row.why,
+        state=row.state,
+        version=row.version,
+        assignee=row.assignee,
+        position=row.position,
+        added_at=row.added_at,
+    )
