@@ -99,11 +99,11 @@ def test_wrong_kinds_of_questions_are_refused(model: Polaris) -> None:
         model.expand(["oil"], accept=80)
     with pytest.raises(ValueError, match="k is -1"):
         model.suggest("oil", k=-1)
-    with pytest.raises(InputError, match="has no name"):
+    with pytest.raises(InputError, match="needs a name"):
         model.suggest("  ")
     with pytest.raises(InputError, match="holds no concepts"):
         Polaris(QUICK).fit(Taxonomy.from_concepts([], []), encoder=GramEncoder())
-    with pytest.raises(InputError, match="fitted without pictures"):
+    with pytest.raises(InputError, match="fitted without images"):
         model.suggest("oil", images=["oil.png"])
     with pytest.raises(InputError, match="random state is 4294967296"):
         Polaris(QUICK).fit(meadow(), encoder=GramEncoder(), random_state=1 << 32)
@@ -205,7 +205,7 @@ def test_a_tiny_taxonomy_falls_back_and_says_so(animals: Taxonomy) -> None:
 
 
 def test_asking_before_learning_and_learning_from_a_cycle_are_refused() -> None:
-    with pytest.raises(TaxosphereError, match="learned nothing yet"):
+    with pytest.raises(TaxosphereError, match="not fitted yet"):
         Polaris().suggest("x")
     loop = Taxonomy.from_edges([("a", "b"), ("b", "c"), ("c", "b")])
     with pytest.raises(InputError, match="circle"):
@@ -297,3 +297,72 @@ def test_an_encoder_may_be_named_and_paths_and_numbers_are_as_callers_have_them(
     monkeypatch.chdir("/")
     again = Polaris.load(tmp_path / "model", encoder=tmp_path / "moved")
     assert again.suggest("green bird").as_dict() == fitted.suggest("green bird").as_dict()
+
+
+def test_a_path_is_fitted_as_well(tmp_path: Path, model: Polaris) -> None:
+    meadow().write(tmp_path / "meadow")
+    again = Polaris(QUICK).fit(tmp_path / "meadow", encoder=GramEncoder())
+    queries = [Concept("a", "green fish")]
+    assert np.array_equal(again.score(queries), model.score(queries))
+    with pytest.raises(TypeError, match="not a dict"):
+        Polaris(QUICK).fit({"a": "b"})  # type: ignore[arg-type]
+
+
+def test_embeddings_are_unit_directions_with_radii(model: Polaris) -> None:
+    embeddings = model.embeddings()
+    assert embeddings.ids == tuple(model.taxonomy.ids)
+    for rows in (embeddings.points, embeddings.directions):
+        np.testing.assert_allclose(np.linalg.norm(rows, axis=1), 1, rtol=1e-5)
+    assert (embeddings.kappa > 0).all()
+    assert embeddings.radii[model.taxonomy.position("thing")] == embeddings.radii.min()
+    frame = embeddings.to_frame()
+    assert list(frame.index) == list(embeddings.ids)
+    assert frame.loc["bird", "kappa"] == embeddings.kappa[model.taxonomy.position("bird")]
+
+
+def test_features_of_a_query_are_a_table_of_candidates(model: Polaris) -> None:
+    frame = model.features("green bird", "a bird that is called green")
+    assert {s.id for s in model.suggest("green bird", "a bird that is called green")} <= set(frame.index)
+    assert frame.loc["bird", "named at the end"] == 0.5  # one of its two words
+    assert frame.loc["fish", "named at the end"] == 0
+    with pytest.raises(InputError, match="a concept with a name"):
+        model.features(Concept("x", "", images=("x.png",)))
+
+
+def test_predict_and_its_probabilities_agree_with_suggest(model: Polaris) -> None:
+    asked = ["green bird", ("lemon cake", "a cake that is called lemon")]
+    probabilities = model.predict_proba(asked)
+    assert list(model.classes_[probabilities.argmax(1)]) == list(model.predict(asked)) == ["bird", "cake"]
+    for row, suggestions in zip(probabilities, model.suggest_many(asked)):
+        assert row.sum() == pytest.approx(1 - suggestions.none_probability, abs=1e-4)
+        assert row.max() == pytest.approx(suggestions[0].probability)
+
+
+def test_parameters_are_those_of_a_scikit_learn_estimator() -> None:
+    clone = pytest.importorskip("sklearn.base").clone
+    encoder = GramEncoder()
+    model = Polaris(QUICK, encoder=encoder, random_state=3)
+    assert clone(Polaris(QUICK, random_state=3)).get_params() == Polaris(QUICK, random_state=3).get_params()
+    fitted = model.fit(meadow())
+    assert fitted.config is not None
+    assert fitted.config.seed == 3
+    assert repr(Polaris()) == "Polaris()"
+    assert repr(fitted).endswith(f"# fitted on {len(meadow()):,} concepts")
+    assert model.set_params(random_state=4).get_params()["random_state"] == 4
+    with pytest.raises(ValueError, match="no parameter 'seed'"):
+        model.set_params(seed=1)
+
+
+def test_suggestions_print_and_tabulate(model: Polaris) -> None:
+    suggestions = model.suggest("green <bird>", k=3)
+    frame = suggestions.to_frame()
+    assert list(frame["parent"]) == [s.id for s in suggestions]
+    assert list(frame["probability"]) == [s.probability for s in suggestions]
+    assert suggestions[0].name in repr(suggestions)
+    assert "green &lt;bird&gt;" in suggestions._repr_html_()
+
+
+def test_the_logger_hears_the_steps(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level("INFO", logger="taxosphere"):
+        Polaris(QUICK).fit(meadow(), encoder=GramEncoder())
+    assert [message for message in caplog.messages if "encoding" in message] == [f"encoding {len(meadow()):,} concepts"]

@@ -11,8 +11,8 @@ from support.meadow import meadow
 from support.tiny_encoder import build_tiny_encoder
 from taxosphere import Taxonomy
 from taxosphere.cli import main
+from taxosphere.fitting import with_absolute_paths
 from taxosphere.model.config import PolarisConfig
-from taxosphere.polaris import with_absolute_paths
 
 QUICK = ("training.epochs=3", "ranking.folds=2", "ranking.nets=1", "ranking.epochs=4")
 

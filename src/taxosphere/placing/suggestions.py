@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from html import escape
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
+from taxosphere.errors import require
 from taxosphere.placing.duplicates import Match
 from taxosphere.ranking.calibration import PLACES
 from taxosphere.taxonomy import Concept, Taxonomy
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from taxosphere.ranking.features.candidates import CandidateIndex
     from taxosphere.ranking.ranker import Ranking
 
@@ -50,9 +54,9 @@ class Suggestion:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Suggestions(Sequence[Suggestion]):
-    """Ranking parents of one query; behaves as the list of them."""
+    """Ranked parents of one query; behaves as the list of them."""
 
     query: Concept
     none_probability: float
@@ -74,6 +78,25 @@ class Suggestions(Sequence[Suggestion]):
 
     def __iter__(self) -> Iterator[Suggestion]:
         return iter(self.ranked)
+
+    def to_frame(self) -> pd.DataFrame:
+        """A table with a row per suggested parent: parent (its id), name, path, probability, cosine, gate, siblings."""
+        columns = ("name", "path", "probability", "score", "cosine", "gate", "siblings")
+        rows = [{"parent": s.id, **{column: getattr(s, column) for column in columns}} for s in self.ranked]
+        frame: pd.DataFrame = require("pandas", "frames").DataFrame(rows, columns=["parent", *columns])
+        return frame
+
+    def __repr__(self) -> str:
+        lines = [f"{s.probability:6.1%}  {' › '.join(s.path)}" for s in self.ranked]
+        return "\n".join([f"Parents of '{self.query.name}':", *lines, f"{self.none_probability:6.1%}  none of these"])
+
+    def _repr_html_(self) -> str:
+        """The table that notebooks show."""
+        rows = [(f"{s.probability:.1%}", " › ".join(s.path)) for s in self.ranked]
+        rows.append((f"{self.none_probability:.1%}", "none of these"))
+        cells = "".join(f"<tr><td>{escape(share)}</td><td>{escape(where)}</td></tr>" for share, where in rows)
+        head = "<tr><th>probability</th><th>parent</th></tr>"
+        return f"<table><caption>Parents of {escape(self.query.name)}</caption>{head}{cells}</table>"
 
     def as_dict(self) -> dict[str, Any]:
         query: dict[str, Any] = {"id": self.query.id, "name": self.query.name, "description": self.query.description}

@@ -50,9 +50,10 @@ def fit(
     Example: taxosphere fit ontology.obo -o ontology-model
     """
     from taxosphere import artifact, atomic
+    from taxosphere.fitting import with_absolute_paths
     from taxosphere.model import presets
     from taxosphere.model.config import PolarisConfig, literal
-    from taxosphere.polaris import Polaris, with_absolute_paths
+    from taxosphere.polaris import Polaris
 
     artifact.refuse_other_folders(model)
     atomic.refuse_place(model.absolute().parent, model)
@@ -99,9 +100,9 @@ def fit(
 def say_how_long(taxonomy: Taxonomy, settings: PolarisConfig) -> None:
     """Warn of a fine-tuning that takes minutes."""
     from taxosphere.encoders.text.registry import bare, trainable
+    from taxosphere.fitting import load_encoder
     from taxosphere.model.duration import fine_tuning_seconds
     from taxosphere.model.embedding import split_for_ranker
-    from taxosphere.polaris import load_encoder
 
     spare = split_for_ranker(taxonomy, settings.ranking, settings.seed)
     seed, trainings = (taxonomy, 2 + settings.ranking.folds) if spare is None else (spare.seed, 1)

@@ -1,0 +1,139 @@
+"""Saving and loading a fitted model as a folder; what each file of it holds is said in `artifact`."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+from os import PathLike
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from taxosphere import artifact
+from taxosphere.encoders.text import registry as text_encoders
+from taxosphere.encoders.text.registry import TextEncoder
+from taxosphere.encoders.text.vectors import TextVectors
+from taxosphere.errors import InputError
+from taxosphere.fitting import load_encoder, with_absolute_paths, with_encoder
+from taxosphere.images.model import ImageModel
+from taxosphere.model.checkpoint import Epoch
+from taxosphere.model.config import PolarisConfig
+from taxosphere.model.network import SphereNetwork
+from taxosphere.placing.inference import Fitted, assemble
+from taxosphere.placing.insertion import Insertion
+from taxosphere.ranking.lexical import index as word_index
+from taxosphere.ranking.lexical.index import ConceptTokens
+from taxosphere.ranking.logistic import Logistic
+from taxosphere.ranking.ranker import Ranker
+
+METHOD = "polaris"
+
+
+def save(fitted: Fitted, config: PolarisConfig, path: str | PathLike[str]) -> None:
+    """Write a model folder, whole or not at all, replacing a model that is there.
+
+    Parameters
+    ----------
+    fitted : Fitted
+        What a fit returned.
+    config : PolarisConfig
+        The settings it was fitted with; stored verbatim.
+    path : str or path
+        The folder. One that exists and is no model is refused with `InputError`.
+    """
+    ranker_arrays, ranker_notes = fitted.ranker.to_arrays()
+    tensors: dict[str, dict[str, NDArray[Any]]] = {
+        "network": {key: value.numpy() for key, value in fitted.network.state_dict().items()},
+        "ranker": ranker_arrays,
+        "views": dict(fitted.context.views.to_arrays()),
+        "words": fitted.context.tokens.to_arrays(),
+    }
+    images: dict[str, object] = {}
+    if fitted.insertion is not None:
+        tensors["insertion"] = dict(fitted.insertion.model.to_arrays())
+    if fitted.image_model is not None:
+        tensors["pictures"], images["pictures"] = fitted.image_model.to_arrays()
+    if fitted.plain is not fitted.encoder:
+        tensors["encoder"] = dict(text_encoders.trainable(fitted.encoder).tuned)
+    first_places = fitted.ranker.out_of_fold.labels[:, 0]
+    manifest = {
+        **images,
+        "config": config.model_dump(mode="json"),
+        "encoder": text_encoders.description(fitted.plain),
+        "began": fitted.began,
+        "words": word_index.VERSION,
+        "ranker": ranker_notes,
+        "history": [asdict(epoch) for epoch in fitted.history],
+        "metrics": {"held_out_hit@1": float(first_places.mean()) if len(first_places) else None},
+    }
+    artifact.save(path, METHOD, manifest, tensors, fitted.context.taxonomy)
+
+
+def load(
+    path: str | PathLike[str], encoder: TextEncoder | str | PathLike[str] | None = None
+) -> tuple[PolarisConfig, Fitted]:
+    """Read a model folder.
+
+    Parameters
+    ----------
+    path : str or path
+        A folder that `save` wrote.
+    encoder : TextEncoder, str, path or None
+        Needed again where the model was fitted with a caller's own encoder; the new path where its folder was moved.
+
+    Returns
+    -------
+    config : PolarisConfig
+        The settings of the fit.
+    fitted : Fitted
+        Scores exactly as the model that was saved.
+
+    Raises
+    ------
+    InputError
+        The folder is no model, is damaged, was written by another version, or needs an encoder that was not given.
+    """
+    stored = artifact.load(path, METHOD)
+    tensors, manifest = stored.tensors, stored.manifest
+    with artifact.same_layout(path):
+        config = PolarisConfig.from_mapping(manifest["config"], path)
+        vectors = TextVectors(**tensors["views"])
+        network = SphereNetwork(vectors.full.shape[1], config.network)
+        network.load_state_dict({key: torch.from_numpy(value) for key, value in tensors["network"].items()})
+        ranker = Ranker.from_arrays(tensors["ranker"], manifest["ranker"])
+        insertion = Insertion(Logistic(**tensors["insertion"])) if "insertion" in tensors else None
+        history = tuple(Epoch(**entry) for entry in manifest["history"])
+        same_rules = manifest.get("words") == word_index.VERSION
+        tokens = ConceptTokens.from_arrays(tensors["words"]) if same_rules else None
+    config, text_encoder = _encoder(config, manifest.get("encoder"), encoder, path)
+    if text_encoder.dim != vectors.full.shape[1]:
+        expected = vectors.full.shape[1]
+        raise InputError(f"was fitted with {expected} dimensions, the encoder has {text_encoder.dim}", path)
+    if "encoder" in tensors:
+        text_encoder = text_encoders.trainable(text_encoder).with_weights(tensors["encoder"])
+    fitted = assemble(text_encoder, network.eval(), ranker, insertion, history, stored.taxonomy, vectors, tokens)
+    if "pictures" in tensors:
+        plain = np.asarray(fitted.plain_vectors)
+        with artifact.same_layout(path):
+            images = ImageModel.from_arrays(tensors["pictures"], manifest["pictures"], stored.taxonomy, plain)
+        fitted = replace(fitted, image_model=images)
+    return config, replace(fitted, began=manifest.get("began"))
+
+
+def _encoder(
+    config: PolarisConfig,
+    description: object,
+    encoder: TextEncoder | str | PathLike[str] | None,
+    path: str | PathLike[str],
+) -> tuple[PolarisConfig, TextEncoder]:
+    """The encoder to answer with, and the settings with its name where it was given by name."""
+    if isinstance(encoder, str | PathLike):
+        config = with_absolute_paths(with_encoder(config, encoder))
+        return config, load_encoder(config)
+    if encoder is not None:
+        return config, encoder
+    loaded = load_encoder(config)
+    if description is not None and text_encoders.description(loaded) != description:
+        raise InputError(f"was fitted with the encoder {description}; give it to Polaris.load as 'encoder'", path)
+    return config, loaded

@@ -1,0 +1,148 @@
+"""Placing a whole list: rank each new concept, then again among the other new ones, decide, propose insertions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import chain
+
+import numpy as np
+from numpy.typing import NDArray
+
+from taxosphere.encoders.text.vectors import TextVectors, encode_text_vectors
+from taxosphere.placing import expansion, inference, suggestions
+from taxosphere.placing.duplicates import fold
+from taxosphere.placing.expansion import Expansion, Placement
+from taxosphere.placing.inference import Fitted
+from taxosphere.placing.suggestions import Suggestions
+from taxosphere.ranking.crossfit import points
+from taxosphere.ranking.features.candidates import CandidateIndex
+from taxosphere.taxonomy import Concept
+
+Longs = NDArray[np.int64]
+Progress = Callable[[int, int, str], None]
+
+_BLOCK = 256  # queries ranked at once
+_PROPOSE = 0.5  # least probability of a child that is proposed to move below a new concept
+
+
+def suggest_many(fitted: Fitted, queries: Sequence[Concept], *, k: int) -> Iterator[Suggestions]:
+    """Ranked parents of each query, computed block by block as they are asked for.
+
+    Parameters
+    ----------
+    fitted : Fitted
+        What a fit returned.
+    queries : sequence of Concept
+        Each with an id of its own.
+    k : int
+        How many parents to suggest for each.
+
+    Yields
+    ------
+    Suggestions
+        One for each query, in the order of `queries`.
+    """
+    blocks = (queries[start : start + _BLOCK] for start in range(0, len(queries), _BLOCK))
+    return chain.from_iterable(_suggest(fitted, fitted.context, block, k=k) for block in blocks)
+
+
+def place_list(
+    fitted: Fitted, queries: Sequence[Concept], *, accept: float, insert: float | None, progress: Progress
+) -> Expansion:
+    """Attach what is sure enough and leave the rest to a person.
+
+    Parameters
+    ----------
+    fitted : Fitted
+        What a fit returned.
+    queries : sequence of Concept
+        New concepts, each with an id of its own.
+    accept : float
+        Least probability of the best parent with which a concept is attached.
+    insert : float or None
+        Least probability with which an existing child is moved below a new concept; None moves none.
+    progress : callable
+        Called as ``progress(done, total, what)``.
+
+    Returns
+    -------
+    Expansion
+        The grown taxonomy, and what became of each new concept.
+    """
+    taxonomy = fitted.context.taxonomy
+    alone: list[Suggestions] = []
+    step = "placing among the existing concepts"
+    progress(0, len(queries), step)  # the first block may take a while
+    for ranked in suggest_many(fitted, queries, k=10):
+        alone.append(ranked)
+        progress(len(alone), len(queries), step)
+    progress(0, 1, "placing among the new concepts")
+    held_back = expansion.held_back(alone, taxonomy, fitted.names)
+    free = [i for i in range(len(queries)) if i not in held_back]
+    again = _among_each_other(fitted, [queries[i] for i in free], [alone[i] for i in free])
+    joined = dict(enumerate(alone)) | dict(zip(free, again, strict=True))
+    placements = expansion.decide(list(joined.values()), alone, accept=accept, ids=set(taxonomy.ids), held=held_back)
+    progress(0, 1, "looking for insertions")
+    least = _PROPOSE if insert is None else min(_PROPOSE, insert)
+    placements = [_with_insertions(fitted, placement, least) for placement in placements]
+    grown = expansion.grow(taxonomy, placements, insert=insert)
+    progress(1, 1, "done")
+    return grown
+
+
+def _suggest(
+    fitted: Fitted,
+    context: CandidateIndex,
+    queries: Sequence[Concept],
+    *,
+    k: int,
+    exclude: Longs | None = None,
+) -> list[Suggestions]:
+    """Suggestions for one block of queries; ``exclude`` (q,) is a candidate each must not see."""
+    by_row: dict[int, Suggestions] = {}
+    places = suggestions.places_needed(k)
+    for batch in inference.rank_queries(fitted, context, queries, exclude=exclude, explained=places):
+        block = [queries[i] for i in batch.rows]
+        assembled = suggestions.assemble(
+            batch.context, block, batch.vectors, batch.ranked, batch.matches, k=k, cutoff=batch.cutoff
+        )
+        by_row |= zip(batch.rows.tolist(), assembled, strict=True)
+    return [by_row[i] for i in range(len(queries))]
+
+
+def _among_each_other(fitted: Fitted, queries: Sequence[Concept], alone: Sequence[Suggestions]) -> list[Suggestions]:
+    """Rank again with all new concepts, provisionally attached, among the candidates; none is its own candidate."""
+    if len(queries) < 2:
+        return list(alone)
+    seed = fitted.context.taxonomy
+    edges = [(ranked[0].id, query.id) for query, ranked in zip(queries, alone, strict=True) if ranked]
+    grown = seed.add(queries, edges)
+    new = encode_text_vectors(fitted.encoder, queries)
+    existing = fitted.context.views.to_arrays()
+    vectors = TextVectors(**{name: np.concatenate([existing[name], rows]) for name, rows in new.to_arrays().items()})
+    context = CandidateIndex(grown, vectors, points(fitted.network, vectors.full), len(seed))
+    return _suggest(fitted, context, queries, k=10, exclude=np.arange(len(seed), len(grown)))
+
+
+def _with_insertions(fitted: Fitted, placement: Placement, least: float) -> Placement:
+    """The placement with children of its parents that belong below the new concept with probability ``least``."""
+    if fitted.insertion is None or not placement.attached or not placement.concept.name:
+        return placement
+    taxonomy = fitted.context.taxonomy
+    vector = fitted.plain.encode([placement.concept.text])[0]
+    takes: dict[str, float] = {}
+    name = fold(placement.concept.name)
+    for parent in placement.parents:
+        if parent.id not in taxonomy:
+            continue
+        children, probabilities = fitted.insertion.probabilities(
+            taxonomy, fitted.plain_vectors, taxonomy.position(parent.id), placement.concept, vector
+        )
+        takes |= {
+            taxonomy.ids[child]: float(probability)
+            for child, probability in zip(children, probabilities, strict=True)
+            # of two concepts with one name, neither lies below the other
+            if probability >= least and fold(taxonomy.names[child]) != name
+        }
+    return replace(placement, takes=tuple(sorted(takes.items(), key=lambda item: -item[1])))
