@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from taxosphere import Concept, Taxonomy
-from taxosphere.placing.duplicates import NameIndex, fold, namespace, new_id
+from taxosphere.placing.duplicates import NameIndex, fold
 
 
 @pytest.fixture(scope="module")
@@ -56,31 +56,9 @@ def test_repeating_names_are_noticed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("ids", "name", "expected"),
-    [
-        (("animal", "bird"), "sea eagle", "sea eagle"),
-        (("http://x.org/tax#b1", "http://x.org/tax#b2"), "sea eagle", "http://x.org/tax#sea_eagle"),
-        (("GO:0001", "GO:0002"), "sea eagle", "GO:sea_eagle"),
-        (("CHEBI:0001", "MY:1", "MY:2"), "sea eagle", "MY:sea_eagle"),
-        (("CHEBI:0001", *(f"MY:{i}" for i in range(5000))), "sea eagle", "MY:sea_eagle"),
-        (("http://x.org/b1", "bird", "duck"), "sea eagle", "sea eagle"),
-        ((), "sea eagle", "sea eagle"),
-    ],
-)
-def test_new_ids_follow_the_style_that_is_there(ids: tuple[str, ...], name: str, expected: str) -> None:
-    space = namespace(ids)
-    assert new_id(space, set(ids).__contains__, name) == expected
-    assert new_id(space, {*ids, expected}.__contains__, name) == f"{expected}_2"
-
-
-@pytest.mark.parametrize(
     "names",
     ["C++ C C#", "A+ A-", "CD4+ CD4-", "<18 >18", "1.5 5.1", "F♯ F♭", "दान दिन", "กิน กัน", "かぎ かき", "мой мои"],
 )
 def test_what_only_looks_like_spelling_tells_names_apart(names: str) -> None:
     folded = [fold(name) for name in names.split()]
     assert len(set(folded)) == len(folded)
-
-
-def test_an_id_keeps_the_vowel_signs_of_a_name() -> None:
-    assert new_id("X:", set().__contains__, "दिन और रात") == "X:दिन_और_रात"

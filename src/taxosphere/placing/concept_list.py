@@ -11,13 +11,13 @@ from os import PathLike
 from pathlib import Path
 
 from taxosphere.errors import InputError
-from taxosphere.placing.duplicates import namespace, new_id
 from taxosphere.taxonomy import Concept, Taxonomy
 from taxosphere.taxonomy.formats import obo
 from taxosphere.taxonomy.formats.io import cells, json_values
 from taxosphere.taxonomy.formats.io.draft import LONGEST_TEXT
 from taxosphere.taxonomy.formats.io.streams import bare_suffix, expand_home, numbered_lines
 from taxosphere.taxonomy.formats.io.tables import check_distinct, read_rows
+from taxosphere.taxonomy.ids import IdMinter, style_of
 
 COLUMNS = ("id", "name", "description", "synonyms", "image")
 _LISTS = ("synonyms", "image")
@@ -57,7 +57,6 @@ def with_ids(
     """Give ids to concepts that have none, and refuse ids that are taken."""
     concepts = list(numbered)
     stated, kept = {concept.id for _, concept in concepts}, obo.kept_ids(taxonomy)
-    space = namespace(taxonomy.ids) if "" in stated else ""
     new = set[str]()
 
     def there(id: str) -> bool:
@@ -66,10 +65,11 @@ def with_ids(
     def taken(id: str) -> bool:
         return there(id) or id in stated
 
+    minter = IdMinter(style_of(taxonomy), taken)
     found = []
     for number, concept in concepts:
         _refuse_what_no_file_holds(concept, source, number or None)
-        id = concept.id or new_id(space, taken, concept.name or "picture")
+        id = concept.id or minter.mint(concept.name or "image")
         if there(id):
             raise InputError(f"the id '{id}' is taken; choose another or leave it empty", source, number or None)
         new.add(id)

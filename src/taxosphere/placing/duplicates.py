@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections import defaultdict
 from dataclasses import dataclass
 
 from taxosphere.ranking.lexical.parse import WORD, stem
 from taxosphere.taxonomy import Concept, Taxonomy
 
-_SLUG = re.compile(WORD)
 # C++ is not C, a cell with CD4+ is not one with CD4-, and 1.5 is not 5.1.
 _WORDS = re.compile(rf"(?:{WORD}|[+#<>♯♭]|(?<=\d)[.,](?=\d)|(?<=\w)-(?!\w))+")
 _ACCENT = re.compile(r"([a-z\u0370-\u03ff])[\u0300-\u036f]+")  # elsewhere such a sign makes another letter: и, й
 _SENSES = 0.1  # of the names repeat where concepts are senses of words
-_PREFIXED = re.compile(r"[A-Za-z]\w*:\S+")
-_SAMPLE = 200  # ids are enough to tell what most look like
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,25 +69,3 @@ class NameIndex:
             for position in positions:
                 found.setdefault(position, how)
         return tuple(Match(position, how) for position, how in found.items())
-
-
-def new_id(space: str, taken: Callable[[str], bool], name: str) -> str:
-    """An id for a new concept in a namespace, or without one its name."""
-    slug = "_".join(_SLUG.findall(name)) or "concept"
-    wanted = space + slug if space else name.strip() or slug
-    unique, number = wanted, 2
-    while taken(unique):
-        unique, number = f"{wanted}_{number}", number + 1
-    return unique
-
-
-def namespace(ids: Sequence[str]) -> str:
-    """What most ids begin with: the way to a part of an IRI, or a prefix; nothing where most are plain."""
-    spaces = Counter(map(_space, ids[:: 1 + len(ids) // _SAMPLE])).most_common(1)
-    return spaces[0][0] if spaces else ""
-
-
-def _space(id: str) -> str:
-    if "://" in id:
-        return id[: max(id.rfind("/"), id.rfind("#")) + 1]
-    return id[: id.index(":") + 1] if _PREFIXED.fullmatch(id) else ""
