@@ -96,7 +96,11 @@ def test_a_version_that_is_no_longer_the_items_is_refused(ledger: Ledger) -> Non
     ledger.decide(Event(id="t", kind="edit", item="n0", concept=edited), version=2)
     with ledger.store.reading() as connection:
         item = store_items.get(connection, "n0")
-    assert (item.version, item.state, item.concept) == (3, "rejected", edited)
+    assert (item.version, item.state, ledger.fold.text("n0")) == (3, "rejected", edited)
+    assert item.concept.name == "new 0", "what came with the list stays, or an undo could not bring it back"
+    ledger.decide(Event(id="back", kind="undo", item="n0", undoes="t"), version=3)
+    with ledger.store.reading() as connection:
+        assert [item.concept.name for item in store_items.page(connection, containing="new 0")] == ["new 0"]
 
 
 @pytest.mark.parametrize("statement", ["UPDATE events SET body = '{}'", "DELETE FROM events", "DELETE FROM bases"])

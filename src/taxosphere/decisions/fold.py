@@ -16,6 +16,8 @@ from taxosphere.taxonomy import Concept, Taxonomy
 
 __all__ = ["Conflict", "Fold", "Outcome", "fold"]
 
+QUEUE_STATES = {"move": "moved", "top": "top"}
+
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
@@ -165,6 +167,22 @@ class Fold:
             return Snapshot()
         parents = (decided.target,) if decided.target else self._state.values.get((PARENTS, item), ())
         return Snapshot(decided.state, parents)
+
+    @property
+    def state(self) -> State:
+        """The base and every value that differs from it; to be read only."""
+        return self._state
+
+    def deciding(self, item: str) -> Event | None:
+        """The event that decided where an item stands at present, None while it is open."""
+        decided: Item | None = self._state.values.get((ITEM, item))
+        carried = None if decided is None else self._carried.get(decided.event)
+        return None if carried is None else carried.event
+
+    def queue_state(self, item: str) -> str:
+        """State of an item as a queue shows it: ``moved`` and ``top`` are told apart from ``accepted``."""
+        event, state = self.deciding(item), self.snapshot(item).state
+        return state if event is None else QUEUE_STATES.get(event.kind, state)
 
     def items(self) -> dict[str, tuple[Snapshot, Event]]:
         """Every item that something was decided about, with the event that decided it."""

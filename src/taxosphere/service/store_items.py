@@ -162,13 +162,30 @@ def check_version(connection: Connection, id: str, version: int) -> None:
         raise StaleVersion(item)
 
 
-def decided(connection: Connection, id: str, state: str, concept: Concept | None = None) -> int:
-    """Note that an event was recorded about an item; its new version, 0 for a concept outside the queue."""
-    values: dict[str, Any] = {"state": state, "version": ITEMS.c.version + 1}
-    if concept is not None:
-        values |= {"concept": concept_record(concept), "name": concept.name}
+def decided(connection: Connection, id: str, state: str, name: str = "") -> int:
+    """Note that an event was recorded about an item.
+
+    Parameters
+    ----------
+    connection
+        From `Store.writing`.
+    id, state
+        The item, and what was decided.
+    name
+        What the item is called since an edit; nothing for the name it came with. Its concept stays as it came.
+
+    Returns
+    -------
+    int
+        The new version of the item, 0 for a concept outside the queue.
+    """
+    row = connection.execute(sa.select(ITEMS.c.concept, ITEMS.c.version).where(ITEMS.c.id == id)).first()
+    if row is None:
+        return 0
+    version: int = row.version + 1
+    values = {"state": state, "version": version, "name": name or row.concept.get("name", "")}
     connection.execute(ITEMS.update().where(ITEMS.c.id == id).values(**values))
-    return connection.scalar(sa.select(ITEMS.c.version).where(ITEMS.c.id == id)) or 0
+    return version
 
 
 def _item(row: Row[Any]) -> QueueItem:

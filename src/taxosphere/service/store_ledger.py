@@ -8,10 +8,11 @@ from sqlalchemy.engine import Connection
 
 from taxosphere.decisions.events import Event
 from taxosphere.decisions.fold import Conflict, Fold
+from taxosphere.decisions.state import TEXT
 from taxosphere.service import store_bases, store_events, store_items
 from taxosphere.service.store import Store
 from taxosphere.service.store_events import Recorded
-from taxosphere.taxonomy import Taxonomy
+from taxosphere.taxonomy import Concept, Taxonomy
 
 
 class Ledger:
@@ -47,6 +48,16 @@ class Ledger:
         with self._lock, self.store.reading() as connection:
             self._catch_up(connection)
             return self._fold
+
+    @property
+    def latest(self) -> Fold:
+        """Everything decided up to the last call of `fold` or `decide`, at once and without asking the database."""
+        return self._fold
+
+    def _edited_name(self, item: str) -> str:
+        """Name that a person gave an item, nothing where it has the one it came with."""
+        edited: Concept | None = self._fold.state.values.get((TEXT, item))
+        return "" if edited is None else edited.name
 
     def taxonomy(self) -> Taxonomy:
         """The base with everything decided so far."""
@@ -109,9 +120,7 @@ class Ledger:
         done = self._fold.apply(event)
         self._seq += 1  # from here on an exception means that the fold must be built anew
         recorded = store_events.append(connection, done, key)
-        text = event.concept if event.kind == "edit" else None
-        if done.after is not None:
-            store_items.decided(connection, event.item, done.after.state, text)
+        store_items.decided(connection, event.item, self._fold.queue_state(event.item), self._edited_name(event.item))
         return recorded
 
 
