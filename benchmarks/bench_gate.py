@@ -23,6 +23,7 @@ from taxosphere.encoders.text import registry as text_encoders
 from taxosphere.model.early_stopping import fit_head
 from taxosphere.model.network import SphereNetwork
 from taxosphere.model.presets import auto
+from taxosphere.model.training import TrainingRun
 from taxosphere.orbit import gate
 from taxosphere.ranks import best_true_ranks
 from taxosphere.taxonomy.checks import repair
@@ -47,7 +48,7 @@ def quality(cosine: Floats, delta: Floats, gold: Sequence[NDArray[np.integer]], 
 def measure(split: Split, encoder: text_encoders.TextEncoder, state: int) -> dict[str, float]:
     known = torch.from_numpy(encoder.encode([concept.text for concept in split.seed.concepts()]))
     asked = torch.from_numpy(encoder.encode([concept.text for concept in split.queries]))
-    head = fit_head(known, split.seed, auto(split.seed), random_state=state)
+    head = fit_head(known, split.seed, auto(split.seed), TrainingRun(state))
     assert head.trial is not None
     assert head.split is not None
     kept = [split.seed.position(id) for id in head.split.seed.ids]

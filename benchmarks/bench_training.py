@@ -22,7 +22,7 @@ from taxosphere.encoders.text.transformer import TransformerEncoder
 from taxosphere.encoders.weights import locate
 from taxosphere.model import batches, objectives
 from taxosphere.model.config import PolarisConfig
-from taxosphere.model.inputs import Source, TrainableEncoder
+from taxosphere.model.inputs import Inputs, TrainableEncoder
 from taxosphere.model.negatives import Lineage
 from taxosphere.model.presets import preset
 from taxosphere.model.training import distinct, new_network, train_head
@@ -42,13 +42,13 @@ def epoch_groups(seed: Taxonomy, config: PolarisConfig) -> list[tuple[batches.Ba
     return list(batches.epoch(seed, Lineage(seed), config.training, np.random.default_rng(0)))
 
 
-def steps(network: torch.nn.Module, source: Source, groups: Sequence, config: PolarisConfig) -> None:
+def steps(network: torch.nn.Module, source: Inputs, groups: Sequence, config: PolarisConfig) -> None:
     for group in groups:
-        source.open(distinct(group))
+        source.begin_step(distinct(group))
         for batch in group:
             embedding = network.from_lifted(source.lifted(batch.concepts))
             objectives.total(objectives.terms(embedding, batch, config.loss), config.loss).backward()
-        source.close()
+        source.backward()
 
 
 def triplet_texts(texts: Sequence[str], group: tuple[batches.Batch, ...]) -> list[tuple[str, str, str]]:

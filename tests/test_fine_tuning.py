@@ -19,7 +19,7 @@ from taxosphere import Concept, Polaris, PolarisConfig, Taxonomy
 from taxosphere.encoders.text import registry as text_encoders
 from taxosphere.errors import InputError
 from taxosphere.model import embedding
-from taxosphere.model.training import fine_tune
+from taxosphere.model.training import TrainingRun, fine_tune
 from taxosphere.taxonomy.split import hide
 
 QUERIES = [Concept("a", "green fish"), Concept("b", "tall tree", "a tree that is called tall")]
@@ -115,7 +115,7 @@ def test_a_fit_that_was_stopped_resumes_to_the_same_model(
 
 def test_a_fold_is_seen_by_an_encoder_that_never_learned_from_it(config: PolarisConfig) -> None:
     seed, encoder = meadow(), encoder_of(config)
-    space = embedding.fit(encoder, seed, config, random_state=0)
+    space = embedding.fit(encoder, seed, config, TrainingRun(0))
     assert space.encoder is not encoder
     part = hide(seed, seed.leaves[::3])
     kept = np.delete(np.arange(len(seed)), seed.leaves[::3])
@@ -141,7 +141,7 @@ def test_an_encoder_that_need_not_see_the_asked_leaves_learns_once(config: Polar
     # Of several epochs, the asked leaves would choose one.
     config = config.with_overrides(["ranking.examples=8", "training.epochs=1", "training.encoder_epochs=1"])
     seed, encoder = meadow(), encoder_of(config)
-    space = embedding.fit(encoder, seed, config, random_state=0)
+    space = embedding.fit(encoder, seed, config, TrainingRun(0))
     assert weights_of(space)
     asked = embedding.ranker_leaves(seed, config.ranking, 0)
     part = hide(seed, asked[::2])
@@ -157,7 +157,7 @@ def test_an_encoder_that_need_not_see_the_asked_leaves_learns_once(config: Polar
         other = next(parent for parent in parents.values() if parent not in (parents[child], child))
         moved = [(other if c == child else p, c) for p, c in edges]
         return weights_of(
-            embedding.fit(encoder, Taxonomy.from_concepts(seed.concepts(), moved), config, random_state=0)
+            embedding.fit(encoder, Taxonomy.from_concepts(seed.concepts(), moved), config, TrainingRun(0))
         )
 
     free = next(leaf for leaf in np.flatnonzero(seed.hideable) if leaf not in asked)

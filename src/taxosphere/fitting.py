@@ -18,6 +18,7 @@ from taxosphere.model import embedding, gamma
 from taxosphere.model.checkpoint import Checkpoints, Epoch
 from taxosphere.model.config import PolarisConfig
 from taxosphere.model.network import SphereNetwork
+from taxosphere.model.training import TrainingRun
 from taxosphere.placing.inference import Fitted, assemble
 from taxosphere.placing.insertion import Insertion
 from taxosphere.ranking import prior
@@ -29,7 +30,7 @@ Progress = Callable[[int, int, str], None]
 
 
 @dataclass(frozen=True)
-class TrainingRun:
+class FitRun:
     """What a fit needs besides the data and the settings.
 
     Attributes
@@ -53,7 +54,7 @@ class TrainingRun:
     progress: Progress
 
 
-def fit_model(taxonomy: Taxonomy, config: PolarisConfig, encoder: TextEncoder | None, run: TrainingRun) -> Fitted:
+def fit_model(taxonomy: Taxonomy, config: PolarisConfig, encoder: TextEncoder | None, run: FitRun) -> Fitted:
     """Train every part of a model on a taxonomy.
 
     Parameters
@@ -64,7 +65,7 @@ def fit_model(taxonomy: Taxonomy, config: PolarisConfig, encoder: TextEncoder | 
         All settings; paths of encoders are absolute (`with_absolute_paths`).
     encoder : TextEncoder or None
         None loads the one the settings name.
-    run : TrainingRun
+    run : FitRun
         Random state, checkpoints, starting weights and progress.
 
     Returns
@@ -81,11 +82,13 @@ def fit_model(taxonomy: Taxonomy, config: PolarisConfig, encoder: TextEncoder | 
         encoder,
         taxonomy,
         config,
-        random_state=run.random_state,
+        TrainingRun(
+            run.random_state,
+            Checkpoints(run.checkpoints, run.resume),
+            lambda epoch, total: run.progress(epoch.number, total, _epoch_line(epoch)),
+        ),
         start=run.start,
-        checkpoints=Checkpoints(run.checkpoints, run.resume),
         encoding=lambda done, total: run.progress(done, total, encoding),
-        progress=lambda epoch, total: run.progress(epoch.number, total, _epoch_line(epoch)),
     )
     ranker = Ranker.fit(
         taxonomy,

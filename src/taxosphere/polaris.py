@@ -18,13 +18,12 @@ from taxosphere.encoders.text import registry as text_encoders
 from taxosphere.encoders.text.registry import TextEncoder
 from taxosphere.encoders.text.vectors import encode_text_vectors
 from taxosphere.errors import InputError, TaxosphereError
-from taxosphere.fitting import Progress, TrainingRun, check_fittable, fit_model, with_absolute_paths, with_encoder
+from taxosphere.fitting import FitRun, Progress, check_fittable, fit_model, with_absolute_paths, with_encoder
 from taxosphere.images.model import ImageModel
 from taxosphere.model.checkpoint import Epoch
 from taxosphere.model.config import PolarisConfig
 from taxosphere.model.network import SphereNetwork
 from taxosphere.model.presets import auto
-from taxosphere.model.seeds import SEEDS
 from taxosphere.placing import inference, inspection, place_list
 from taxosphere.placing.concept_list import New, as_concepts
 from taxosphere.placing.expansion import Expansion
@@ -33,6 +32,7 @@ from taxosphere.placing.inspection import Embeddings
 from taxosphere.placing.suggestions import Suggestions
 from taxosphere.ranking.out_of_fold import OutOfFold
 from taxosphere.taxonomy import Concept, Taxonomy
+from taxosphere.typing import RANDOM_STATES
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -128,11 +128,11 @@ class Polaris:
             config, encoder = with_encoder(config, encoder), None
         random_state = self._params["random_state"] if random_state is None else random_state
         state = config.seed if random_state is None else operator.index(random_state)
-        if not 0 <= state < SEEDS:
-            raise InputError(f"the random state is {state}; it lies between 0 and {SEEDS - 1:,}")
+        if not 0 <= state < RANDOM_STATES:
+            raise InputError(f"the random state is {state}; it lies between 0 and {RANDOM_STATES - 1:,}")
         config = with_absolute_paths(config).model_copy(update={"seed": state})
         check_fittable(taxonomy)
-        run = TrainingRun(
+        run = FitRun(
             random_state=state,
             checkpoints=None if checkpoints is None else Path(checkpoints),
             resume=resume,

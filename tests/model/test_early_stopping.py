@@ -13,7 +13,7 @@ from taxosphere.encoders.weights import locate
 from taxosphere.model.checkpoint import Checkpoints
 from taxosphere.model.config import PolarisConfig
 from taxosphere.model.early_stopping import fit_head, fit_tuned, validation_split
-from taxosphere.model.training import highest, train_head
+from taxosphere.model.training import TrainingRun, highest, train_head
 
 CONFIG = PolarisConfig().with_overrides(
     ["network.dim=12", "network.hidden=16", "training.epochs=10", "training.batch=16", "training.patience=2"]
@@ -26,7 +26,7 @@ def weights(network: torch.nn.Module) -> Tensor:
 
 
 def test_the_final_head_is_trained_on_everything_for_the_number_of_epochs_found(grove: Grove) -> None:
-    head = fit_head(grove[1], grove[0], CONFIG, random_state=1)
+    head = fit_head(grove[1], grove[0], CONFIG, TrainingRun(1))
     assert max(head.history, key=lambda entry: entry.mrr).number == head.epochs
     again = train_head(grove[1], grove[0], CONFIG, random_state=1, epochs=head.epochs)
     assert torch.equal(weights(head.network), weights(again.network))
@@ -42,23 +42,21 @@ def test_validation_queries_are_leaves_that_leave_the_seed(grove: Grove) -> None
 
 def test_too_small_a_seed_is_trained_without_validation(animals: Taxonomy) -> None:
     assert validation_split(animals, 0.2, 0) is None
-    head = fit_head(torch.randn(len(animals), 8), animals, CONFIG, random_state=0)
+    head = fit_head(torch.randn(len(animals), 8), animals, CONFIG, TrainingRun(0))
     assert len(head.history) == head.epochs == 10
     assert head.history[-1].mrr is None
     assert head.trial is None
 
 
 def test_both_trainings_resume(grove: Grove, tmp_path: Path) -> None:
-    first = fit_head(grove[1], grove[0], CONFIG, random_state=0, checkpoints=Checkpoints(tmp_path))
+    first = fit_head(grove[1], grove[0], CONFIG, TrainingRun(0, Checkpoints(tmp_path)))
     assert {file.name for file in tmp_path.iterdir()} == {"validated.safetensors", "final.safetensors"}
     seen: list[object] = []
     again = fit_head(
         grove[1],
         grove[0],
         CONFIG,
-        random_state=0,
-        checkpoints=Checkpoints(tmp_path, resume=True),
-        progress=lambda *a: seen.append(a),
+        TrainingRun(0, Checkpoints(tmp_path, resume=True), lambda *a: seen.append(a)),
     )
     assert seen == []
     assert torch.equal(weights(first.network), weights(again.network))
@@ -69,12 +67,12 @@ def test_tuning_is_kept_only_where_it_answers_better(tiny_folder: Path, tmp_path
     seed, encoder = meadow(), TransformerEncoder(locate(str(tiny_folder)))
     texts = [concept.text for concept in seed.concepts()]
     config = CONFIG.with_overrides(["training.encoder_epochs=4", "training.epochs=3", "training.noise=0"])
-    frozen = fit_head(torch.from_numpy(encoder.encode(texts)), seed, config, random_state=0)
+    frozen = fit_head(torch.from_numpy(encoder.encode(texts)), seed, config, TrainingRun(0))
     still = config.with_overrides(["training.encoder_learning_rate=1e-12", "training.tuned_learning_rate=1e-12"])
-    assert fit_tuned(frozen, encoder, seed, still, random_state=0) is frozen
+    assert fit_tuned(frozen, encoder, seed, still, TrainingRun(0)) is frozen
 
     faster = config.with_overrides(["training.encoder_learning_rate=0.01", "training.tuned_learning_rate=0.01"])
-    head = fit_tuned(frozen, encoder, seed, faster, random_state=0, checkpoints=Checkpoints(tmp_path))
+    head = fit_tuned(frozen, encoder, seed, faster, TrainingRun(0, Checkpoints(tmp_path)))
     assert highest(head.history) > highest(frozen.history)
     assert head.history[head.encoder_epochs - 1].mrr == highest(head.history)
     assert head.epochs == frozen.epochs

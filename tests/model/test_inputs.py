@@ -32,10 +32,10 @@ def test_two_passes_in_parts_give_the_gradient_of_one_pass(tiny_folder: Path) ->
     encoder, network = parts(tiny_folder)
     pairs = [np.array([3, 9, 20]), np.array([20, 33, 1, 3])]  # 3 and 20 are shared by two batches of one step
     source = TrainableEncoder(encoder, TEXTS, network, bf16=False)
-    source.open(np.unique(np.concatenate(pairs)))
+    source.begin_step(np.unique(np.concatenate(pairs)))
     for rows in pairs:
         network.points(source.lifted(rows)).pow(3).sum().backward()
-    source.close()
+    source.backward()
     found = [parameter.grad.clone() for parameter in source.parameters() if parameter.grad is not None]
     encoder.model.zero_grad()
 
@@ -52,14 +52,14 @@ def test_two_passes_in_parts_give_the_gradient_of_one_pass(tiny_folder: Path) ->
 def test_everything_is_what_the_encoder_says(tiny_folder: Path) -> None:
     encoder, network = parts(tiny_folder)
     expected = network.lift(torch.from_numpy(encoder.encode(TEXTS)))
-    torch.testing.assert_close(TrainableEncoder(encoder, TEXTS, network, bf16=False).everything(), expected)
+    torch.testing.assert_close(TrainableEncoder(encoder, TEXTS, network, bf16=False).lift_all(), expected)
 
 
 @pytest.mark.parametrize("bf16", [False, True])
 def test_bf16_is_close_but_not_equal(tiny_folder: Path, bf16: bool) -> None:
     encoder, network = parts(tiny_folder)
-    exact = TrainableEncoder(encoder, TEXTS, network, bf16=False).everything()
-    found = TrainableEncoder(encoder, TEXTS, network, bf16=bf16).everything()
+    exact = TrainableEncoder(encoder, TEXTS, network, bf16=False).lift_all()
+    found = TrainableEncoder(encoder, TEXTS, network, bf16=bf16).lift_all()
     assert found.dtype == torch.float32
     assert torch.equal(found, exact) != bf16
     assert (found - exact).abs().max() < 0.1

@@ -27,7 +27,7 @@ def test_ranks_agree_with_counting(monkeypatch: pytest.MonkeyPatch, cells: int) 
     config = LossConfig(logit="cosine", temperature=1.0)
     found = validation.ranks(torch.from_numpy(asked), Embedding(points, points, torch.ones(12)), gold, config)
     expected = [brute_force(row, g.tolist()) for row, g in zip(asked @ candidates.T, gold, strict=True)]
-    np.testing.assert_array_equal(found.numpy(), expected)
+    np.testing.assert_array_equal(found, expected)
 
 
 def test_a_query_equal_to_its_parent_ranks_first() -> None:

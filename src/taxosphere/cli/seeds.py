@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from taxosphere.errors import InputError
-from taxosphere.model.seeds import SEEDS
+from taxosphere.typing import RANDOM_STATES
 
-LAST_SEED = SEEDS - 1
+LAST_SEED = RANDOM_STATES - 1
 
 
 def refuse_seeds(seed: int, runs: int) -> None:
     """Runs take random states in a row, and there must be as many."""
-    if seed + runs > SEEDS:
+    if seed + runs > RANDOM_STATES:
         raise InputError(f"--seed {seed} and the {runs} runs from it exceed {LAST_SEED}, the last random state")

@@ -15,9 +15,8 @@ from hashlib import blake2b
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float32]
+from taxosphere.typing import Floats
 
 _KEYS_PER_LOOKUP = 900  # SQLite builds allow at least 999 bound values in one statement
 _SECONDS_TO_WAIT = 30.0
@@ -92,11 +91,11 @@ class VectorCache:
             with suppress(sqlite3.OperationalError):  # another process may be at it in this moment
                 connection.execute("PRAGMA journal_mode=WAL")
 
-    def get(self, texts: Sequence[str]) -> dict[str, FloatArray]:
+    def get(self, texts: Sequence[str]) -> dict[str, Floats]:
         """The vectors already known, by text."""
         keys = {self._key(text): text for text in texts}
         wanted = list(keys)
-        found: dict[str, FloatArray] = {}
+        found: dict[str, Floats] = {}
         try:
             with _kept.to(self.path) as connection:
                 for start in range(0, len(wanted), _KEYS_PER_LOOKUP):
@@ -110,7 +109,7 @@ class VectorCache:
             return {}
         return found
 
-    def put(self, texts: Sequence[str], vectors: FloatArray) -> None:
+    def put(self, texts: Sequence[str], vectors: Floats) -> None:
         rows = [(self._key(text), row.astype("<f4").tobytes()) for text, row in zip(texts, vectors, strict=True)]
         with suppress(sqlite3.Error, OSError):
             try:

@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from taxosphere import artifact
 from taxosphere.encoders.image import registry as image_encoders
@@ -36,12 +35,11 @@ from taxosphere.model.config import RankingConfig, literal
 from taxosphere.polaris import Polaris
 from taxosphere.taxonomy import Concept, Taxonomy, split
 from taxosphere.taxonomy.formats import registry as formats
+from taxosphere.typing import Floats, Longs
 
 if TYPE_CHECKING:
     from taxosphere.encoders.text.registry import TextEncoder
 
-Floats = NDArray[np.float32]
-Longs = NDArray[np.int64]
 
 TEST_SHARE = 0.2
 SAMPLE = 20  # labels of the paper's main table

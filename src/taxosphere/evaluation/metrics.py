@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from taxosphere.errors import TaxosphereError
 from taxosphere.taxonomy import Taxonomy, structure
+from taxosphere.typing import Longs
 
 Floats = NDArray[np.float64]
-Longs = NDArray[np.int64]
 Gold = Sequence[NDArray[np.integer]]
 
 CUTS = (1, 5, 10)

@@ -20,7 +20,7 @@ from taxosphere.model.checkpoint import Epoch
 from taxosphere.model.config import PolarisConfig
 from taxosphere.model.early_stopping import fit_head
 from taxosphere.model.network import SphereNetwork
-from taxosphere.model.training import train_head
+from taxosphere.model.training import TrainingRun, train_head
 from taxosphere.orbit import gate
 from taxosphere.taxonomy import Concept, Taxonomy
 
@@ -82,7 +82,7 @@ class Cosine(Configured):
         if config.training.fine_tune:
             raise InputError("this method keeps the encoder frozen; leave training.fine_tune out")
         vectors = torch.from_numpy(encoder.encode([concept.text for concept in seed.concepts()]))
-        head = fit_head(vectors, seed, config, random_state=random_state)
+        head = fit_head(vectors, seed, config, TrainingRun(random_state))
         self.history = curves(head.history)
         self.gamma = gamma.gamma(head, seed, config.orbit)
         self._mode, self._thresholds = config.orbit.gate, gate.thresholds(gate.delta(seed), self.gamma)

@@ -8,14 +8,12 @@ from typing import NamedTuple
 import numpy as np
 import torch
 from numpy.random import Generator
-from numpy.typing import NDArray
 from torch import Tensor
 
 from taxosphere.model.config import TrainingConfig
 from taxosphere.model.negatives import NONE, Lineage, Mix, sample
 from taxosphere.taxonomy import Taxonomy
-
-Longs = NDArray[np.int64]
+from taxosphere.typing import Longs
 
 
 class Batch(NamedTuple):

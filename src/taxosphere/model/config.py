@@ -23,7 +23,7 @@ from pydantic import (
 
 from taxosphere import atomic
 from taxosphere.errors import InputError
-from taxosphere.model.seeds import SEEDS
+from taxosphere.typing import RANDOM_STATES
 
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
 Weight = Annotated[float, Field(ge=0.0)]
@@ -180,7 +180,7 @@ class PolarisConfig(Section):
     orbit: OrbitConfig = OrbitConfig()
     ranking: RankingConfig = RankingConfig()
     images: ImagesConfig = ImagesConfig()
-    seed: Annotated[int, Field(ge=0, lt=SEEDS)] = 0
+    seed: Annotated[int, Field(ge=0, lt=RANDOM_STATES)] = 0
 
     @model_validator(mode="after")
     def _triplets(self) -> PolarisConfig:

@@ -1,4 +1,4 @@
-"""How long fine-tuning will take on this machine, to be said before it begins."""
+"""Estimate of how long fine-tuning takes on this machine."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SAMPLE = 32  # texts of all lengths that are timed
 
 
 def fine_tuning_seconds(encoder: TransformerEncoder, seed: Taxonomy, config: PolarisConfig) -> float:
-    """Of one training on this seed, of ``encoder_epochs`` epochs."""
+    """Estimated seconds of one fine-tuning on this seed, for ``training.encoder_epochs`` epochs."""
     settings = tuning(config).training
     lineage, rng = Lineage(seed), np.random.default_rng(0)
     encoded = sum(len(distinct(group)) for group in batches.epoch(seed, lineage, settings, rng))
@@ -30,13 +30,13 @@ def _seconds_per_text(encoder: TransformerEncoder, seed: Taxonomy, config: Polar
     by_length = sorted((concept.text for concept in seed.concepts()), key=len)
     sample = [by_length[i] for i in np.linspace(0, len(by_length) - 1, min(_SAMPLE, len(by_length))).astype(int)]
     network = new_network(encoder.dim, config, 0)
-    learning = encoder.with_weights(encoder.tuned)
-    source = TrainableEncoder(
-        learning, sample, network, bf16=config.training.bf16, layers=config.training.encoder_layers
+    learner = encoder.with_weights(encoder.tuned)
+    inputs = TrainableEncoder(
+        learner, sample, network, bf16=config.training.bf16, layers=config.training.encoder_layers
     )
-    everyone = np.arange(len(sample))
+    rows = np.arange(len(sample))
     began = time.perf_counter()
-    source.open(everyone)
-    torch.autograd.backward(network.points(source.lifted(everyone)).sum())
-    source.close()
+    inputs.begin_step(rows)
+    torch.autograd.backward(network.points(inputs.lifted(rows)).sum())
+    inputs.backward()
     return (time.perf_counter() - began) / len(sample)

@@ -1,4 +1,4 @@
-"""How long to train: decided on queries hidden from the seed, then done on all of it."""
+"""How many epochs to train: chosen on leaves held out of the seed, then trained for on all of it."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import torch
 from torch import Tensor
 
 from taxosphere.encoders.text.transformer import TransformerEncoder
-from taxosphere.model.checkpoint import NO_CHECKPOINTS, Checkpoints, Epoch
+from taxosphere.model.checkpoint import Epoch
 from taxosphere.model.config import PolarisConfig
 from taxosphere.model.network import SphereNetwork
-from taxosphere.model.training import Progress, TrainedHead, fine_tune, highest, train_head
+from taxosphere.model.training import TrainedHead, TrainingRun, fine_tune, highest, train_head
 from taxosphere.model.validation import Validation
 from taxosphere.taxonomy import Taxonomy
 from taxosphere.taxonomy.split import Split, leaves
@@ -21,7 +21,7 @@ _FEWEST_LEAVES = 20  # below, a tenth of them says nothing about when to stop
 
 
 def validation_split(seed: Taxonomy, share: float, random_state: int) -> Split | None:
-    """Hide a share of the seed's leaves as validation queries; None when the seed is too small to spare any."""
+    """Hold out a share of the seed's leaves as validation queries; None where the seed has too few leaves."""
     hideable = np.count_nonzero(seed.hideable)
     if share == 0 or hideable < _FEWEST_LEAVES:
         return None
@@ -30,9 +30,26 @@ def validation_split(seed: Taxonomy, share: float, random_state: int) -> Split |
 
 @dataclass(frozen=True)
 class SelectedHead:
-    """A network trained on the whole seed for ``epochs``, and the trial that told how long.
+    """A network trained on the whole seed, and the trial that chose the number of epochs.
 
-    ``history`` is the trial's, whose MRR is an honest estimate; without a trial it is that of the training itself.
+    Attributes
+    ----------
+    network : SphereNetwork
+        Trained on the whole seed for ``epochs``.
+    history : tuple of Epoch
+        Of the trial, so that its validation MRR is an honest estimate; without a trial, of the training itself.
+    epochs : int
+        Epochs of the network on fixed vectors.
+    trial : SphereNetwork or None
+        Trained without the leaves of ``split``; None where there was no trial.
+    split : Split or None
+        The seed of the trial and the leaves that were held out of it.
+    vectors : Tensor of shape (n, m)
+        All of the seed's concepts as the trial's encoder gives them.
+    encoder : TransformerEncoder or None
+        The fine-tuned encoder that the network belongs to; None: the encoder was not fine-tuned.
+    encoder_epochs : int
+        Epochs of fine-tuning.
     """
 
     network: SphereNetwork
@@ -41,9 +58,7 @@ class SelectedHead:
     trial: SphereNetwork | None
     split: Split | None
     vectors: Tensor
-    """All of the seed's concepts as the trial's encoder sees them."""
     encoder: TransformerEncoder | None = None
-    """The fine-tuned encoder the network stands on; None: the one that was given."""
     encoder_epochs: int = 0
 
 
@@ -51,112 +66,116 @@ def fit_head(
     vectors: Tensor,
     seed: Taxonomy,
     config: PolarisConfig,
+    run: TrainingRun,
     *,
-    random_state: int,
     start: SphereNetwork | None = None,
     split: Split | None = None,
-    checkpoints: Checkpoints = NO_CHECKPOINTS,
-    progress: Progress | None = None,
 ) -> SelectedHead:
-    """Find the best number of epochs with some leaves hidden, those of ``split`` or a share of all; then train that
-    long on the whole seed."""
-    split = split or validation_split(seed, config.training.validation, random_state)
+    """Train a head on fixed vectors twice: with leaves held out to choose the epochs, then on the whole seed.
+
+    Parameters
+    ----------
+    vectors : Tensor of shape (n, m)
+        Encoder vectors, one row per concept of the seed.
+    seed : Taxonomy
+    config : PolarisConfig
+    run : TrainingRun
+        Random state, checkpoints and progress of both trainings.
+    start : SphereNetwork, optional
+        Weights to begin from in place of random ones.
+    split : Split, optional
+        Leaves to hold out; default: a share ``training.validation`` of them, none of a very small seed.
+    """
+    split = split or validation_split(seed, config.training.validation, run.random_state)
     trial = None
     if split is not None:
         kept = torch.tensor([seed.position(id) for id in split.seed.ids])
-        asked = torch.tensor([seed.position(query.id) for query in split.queries])
+        queries = torch.tensor([seed.position(query.id) for query in split.queries])
         trial = train_head(
             vectors[kept],
             split.seed,
             config,
-            random_state=random_state,
+            random_state=run.random_state,
             start=start,
-            validation=Validation(split.gold, vectors[asked]),
-            checkpoint=checkpoints.at("validated"),
-            progress=progress,
+            validation=Validation(split.gold, vectors[queries]),
+            checkpoint=run.checkpoints.at("validated"),
+            progress=run.progress,
         )
     final = train_head(
         vectors,
         seed,
         config,
-        random_state=random_state,
+        random_state=run.random_state,
         start=start,
         epochs=None if trial is None else trial.best,
-        checkpoint=checkpoints.at("final"),
-        progress=progress,
+        checkpoint=run.checkpoints.at("final"),
+        progress=run.progress,
     )
-    if trial is None:
-        return SelectedHead(final.network, final.history, final.best, None, None, vectors)
-    return SelectedHead(final.network, trial.history, trial.best, trial.network, split, vectors)
+    return SelectedHead(
+        network=final.network,
+        history=(trial or final).history,
+        epochs=(trial or final).best,
+        trial=None if trial is None else trial.network,
+        split=split,
+        vectors=vectors,
+    )
 
 
 def fit_tuned(
-    head: SelectedHead,
-    encoder: TransformerEncoder,
-    seed: Taxonomy,
-    config: PolarisConfig,
-    *,
-    random_state: int,
-    checkpoints: Checkpoints = NO_CHECKPOINTS,
-    progress: Progress | None = None,
+    head: SelectedHead, encoder: TransformerEncoder, seed: Taxonomy, config: PolarisConfig, run: TrainingRun
 ) -> SelectedHead:
-    """Let the encoder learn along from a trained head on; that head is returned where this answers no better."""
+    """Fine-tune encoder and head from a trained head on; returns ``head`` itself where validation does not improve."""
     texts = [concept.text for concept in seed.concepts()]
-    tried, epochs = None, config.training.encoder_epochs
+    trial, epochs = None, config.training.encoder_epochs
     if head.split is not None:
-        tried = try_tuned(head, encoder, config, random_state=random_state, checkpoints=checkpoints, progress=progress)
-        if tried is None:
+        trial = try_tuned(head, encoder, config, run)
+        if trial is None:
             return head
-        epochs = tried.best
+        epochs = trial.best
     final = fine_tune(
         encoder,
         texts,
         seed,
         config,
-        random_state=random_state,
+        random_state=run.random_state,
         start=head.network,
         epochs=epochs,
-        checkpoint=checkpoints.at("tuned-final"),
-        progress=progress,
+        checkpoint=run.checkpoints.at("tuned-final"),
+        progress=run.progress,
     )
     return replace(
         head,
         network=final.network,
-        history=(tried or final).history,
-        trial=None if tried is None else tried.network,
-        vectors=head.vectors if tried is None else torch.from_numpy(learned(tried).encode(texts)),
+        history=(trial or final).history,
+        trial=None if trial is None else trial.network,
+        vectors=head.vectors if trial is None else torch.from_numpy(tuned_encoder(trial).encode(texts)),
         encoder=final.encoder,
         encoder_epochs=epochs,
     )
 
 
 def try_tuned(
-    head: SelectedHead,
-    encoder: TransformerEncoder,
-    config: PolarisConfig,
-    *,
-    random_state: int,
-    checkpoints: Checkpoints = NO_CHECKPOINTS,
-    progress: Progress | None = None,
+    head: SelectedHead, encoder: TransformerEncoder, config: PolarisConfig, run: TrainingRun
 ) -> TrainedHead | None:
-    """Go on from the head's trial with an encoder that learns along; None where that answers no better."""
+    """Fine-tune from the head's trial on, without the leaves held out; None where validation does not improve."""
     assert head.split is not None
     assert head.trial is not None
-    tried = fine_tune(
+    trial = fine_tune(
         encoder,
         [concept.text for concept in head.split.seed.concepts()],
         head.split.seed,
         config,
-        random_state=random_state,
+        random_state=run.random_state,
         start=head.trial,
         validation=Validation(head.split.gold, texts=tuple(query.text for query in head.split.queries)),
         epochs=config.training.encoder_epochs,
-        checkpoint=checkpoints.at("tuned-validated"),
-        progress=progress,
+        checkpoint=run.checkpoints.at("tuned-validated"),
+        progress=run.progress,
     )
-    return tried if highest(tried.history) > highest(head.history) else None
+    return trial if highest(trial.history) > highest(head.history) else None
 
 
-def learned(trained: TrainedHead) -> TransformerEncoder:
+def tuned_encoder(trained: TrainedHead) -> TransformerEncoder:
+    """The encoder of a fine-tuned head."""
     assert trained.encoder is not None
     return trained.encoder

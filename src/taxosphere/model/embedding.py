@@ -1,7 +1,7 @@
-"""Where the concepts of a seed lie, and where they would lie had some of its leaves never been seen.
+"""The embedding of a seed: text vectors and a trained head, and how to train both again without some leaves.
 
-The ranker learns from hidden leaves, so whatever was trained on the seed has to be trained again without them: the
-head, and with it the encoder when that learns along.
+The ranker learns from leaves that are held out, so whatever was trained on the seed is trained again without them: the
+head, and with it the encoder where that is fine-tuned.
 """
 
 from __future__ import annotations
@@ -11,28 +11,30 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
-from taxosphere.encoders.text import transformer
 from taxosphere.encoders.text.registry import TextEncoder, Trainable, bare, trainable
 from taxosphere.encoders.text.vectors import TextVectors, encode_text_vectors
 from taxosphere.model.checkpoint import NO_CHECKPOINTS, Checkpoints
 from taxosphere.model.config import PolarisConfig, RankingConfig
-from taxosphere.model.early_stopping import SelectedHead, fit_head, fit_tuned, learned, try_tuned
+from taxosphere.model.early_stopping import SelectedHead, fit_head, fit_tuned, try_tuned, tuned_encoder
 from taxosphere.model.network import SphereNetwork
-from taxosphere.model.training import Progress, fine_tune, train_head
+from taxosphere.model.training import TrainingRun, fine_tune, train_head
 from taxosphere.taxonomy import Taxonomy
 from taxosphere.taxonomy.split import Split, hide
+from taxosphere.typing import CountProgress, Longs
 
-Longs = NDArray[np.int64]
-
-# (part of the seed, where its concepts stand in the seed, random state) to views of ALL concepts of the seed and a
-# head; neither has learned from what the part lacks.
 RefitWithout = Callable[[Taxonomy, Longs, int], tuple[TextVectors, SphereNetwork]]
+"""``refit(part, kept, random_state)`` trains on a part of the seed alone.
+
+``part`` is the seed without some leaves, ``kept`` (p,) the positions of its concepts in the seed. Returns text vectors
+of ALL concepts of the seed and a head, neither of which was trained with what the part lacks.
+"""
 
 
 @dataclass(frozen=True)
 class FittedEmbedding:
+    """The encoder (fine-tuned or not), its vectors of the seed's concepts, the trained head, and `RefitWithout`."""
+
     encoder: TextEncoder
     views: TextVectors
     head: SelectedHead
@@ -43,69 +45,73 @@ def fit(
     encoder: TextEncoder,
     seed: Taxonomy,
     config: PolarisConfig,
+    run: TrainingRun,
     *,
-    random_state: int,
     start: SphereNetwork | None = None,
-    checkpoints: Checkpoints = NO_CHECKPOINTS,
-    encoding: transformer.Progress | None = None,
-    progress: Progress | None = None,
+    encoding: CountProgress | None = None,
 ) -> FittedEmbedding:
-    """A head on the encoder as it is and, when asked for and better, one on a fine-tuned encoder."""
+    """Train a head on the encoder's vectors and, with ``training.fine_tune``, fine-tune the encoder where that helps.
+
+    Parameters
+    ----------
+    encoder : TextEncoder
+    seed : Taxonomy
+    config : PolarisConfig
+    run : TrainingRun
+        Random state, checkpoints and progress of all trainings.
+    start : SphereNetwork, optional
+        Weights of the head to begin from in place of random ones.
+    encoding : callable, optional
+        Called while texts are encoded as ``encoding(done, total)``.
+
+    Raises
+    ------
+    InputError
+        Fine-tuning is asked for and the encoder has no weights of its own.
+    """
     concepts = list(seed.concepts())
     views = encode_text_vectors(encoder, concepts, encoding)
     learner = trainable(encoder) if config.training.fine_tune else None
-    spare = None if learner is None else split_for_ranker(seed, config.ranking, random_state)
-    head = fit_head(
-        torch.from_numpy(views.full),
-        seed,
-        config,
-        random_state=random_state,
-        start=start,
-        split=spare,
-        checkpoints=checkpoints,
-        progress=progress,
-    )
-    still = frozen(views, config, head.epochs, checkpoints)
+    split = None if learner is None else split_for_ranker(seed, config.ranking, run.random_state)
+    head = fit_head(torch.from_numpy(views.full), seed, config, run, start=start, split=split)
+    untuned = FittedEmbedding(encoder, views, head, frozen(views, config, head.epochs, run.checkpoints))
     if learner is None:
-        return FittedEmbedding(encoder, views, head, still)
-    if spare is None:
-        better = fit_tuned(
-            head, bare(learner), seed, config, random_state=random_state, checkpoints=checkpoints, progress=progress
-        )
-        if better.encoder is None:
-            return FittedEmbedding(encoder, views, head, still)
-        own = learner.with_weights(better.encoder.tuned)
-        refit = tuned(learner, seed, still, config, better.encoder_epochs, checkpoints)
-        return FittedEmbedding(own, encode_text_vectors(own, concepts), better, refit)
-    tried = try_tuned(
-        head, bare(learner), config, random_state=random_state, checkpoints=checkpoints, progress=progress
-    )
-    if tried is None:
-        return FittedEmbedding(encoder, views, head, still)
-    own = learner.with_weights(learned(tried).tuned)
-    views = encode_text_vectors(own, concepts, encoding)
-    better = fit_head(
-        torch.from_numpy(views.full),
-        seed,
-        config,
-        random_state=random_state,
-        split=spare,
-        checkpoints=replace(checkpoints, label="on-tuned-"),
-        progress=progress,
-    )
-    return FittedEmbedding(own, views, better, frozen(views, config, better.epochs, checkpoints))
+        return untuned
+    if split is None:
+        return _fit_tuned(untuned, learner, seed, config, run)
+    trial = try_tuned(head, bare(learner), config, run)
+    if trial is None:
+        return untuned
+    # The encoder was fine-tuned without the ranker's leaves, so that one fine-tuning serves all folds.
+    tuned = learner.with_weights(tuned_encoder(trial).tuned)
+    views = encode_text_vectors(tuned, concepts, encoding)
+    relabelled = replace(run, checkpoints=replace(run.checkpoints, label="on-tuned-"))
+    head = fit_head(torch.from_numpy(views.full), seed, config, relabelled, split=split)
+    return FittedEmbedding(tuned, views, head, frozen(views, config, head.epochs, run.checkpoints))
+
+
+def _fit_tuned(
+    untuned: FittedEmbedding, encoder: Trainable, seed: Taxonomy, config: PolarisConfig, run: TrainingRun
+) -> FittedEmbedding:
+    """Fine-tune on the whole seed; every fold of the ranker is then fine-tuned again without its leaves."""
+    head = fit_tuned(untuned.head, bare(encoder), seed, config, run)
+    if head.encoder is None:
+        return untuned
+    tuned = encoder.with_weights(head.encoder.tuned)
+    refit = fine_tuned(encoder, seed, untuned.refit, config, head.encoder_epochs, run.checkpoints)
+    return FittedEmbedding(tuned, encode_text_vectors(tuned, list(seed.concepts())), head, refit)
 
 
 def ranker_leaves(seed: Taxonomy, settings: RankingConfig, random_state: int) -> Longs:
-    """Leaves that the ranker learns from, in random order."""
+    """Positions of the leaves that the ranker learns from, at most ``ranking.examples``, in random order."""
     leaves = np.random.default_rng([random_state, 1]).permutation(np.flatnonzero(seed.hideable))
     return leaves[: settings.examples]
 
 
 def split_for_ranker(seed: Taxonomy, settings: RankingConfig, random_state: int) -> Split | None:
-    """The seed without the leaves that the ranker learns from, where at least a third are not among them.
+    """The seed without the leaves that the ranker learns from; None unless at least a third of all leaves remain.
 
-    An encoder that learned from the rest may show the ranker all of them, and one training does for every fold.
+    An encoder fine-tuned on this part has seen none of the ranker's leaves, so one fine-tuning serves every fold.
     """
     wanted = ranker_leaves(seed, settings, random_state)
     enough = 0 < 3 * len(wanted) <= 2 * np.count_nonzero(seed.hideable)
@@ -115,7 +121,7 @@ def split_for_ranker(seed: Taxonomy, settings: RankingConfig, random_state: int)
 def frozen(
     views: TextVectors, config: PolarisConfig, epochs: int, checkpoints: Checkpoints = NO_CHECKPOINTS
 ) -> RefitWithout:
-    """The encoder has learned nothing from the seed: its views stay."""
+    """`RefitWithout` for an encoder that was not trained on the seed: its vectors stay, only the head is trained."""
 
     def refit(part: Taxonomy, kept: Longs, random_state: int) -> tuple[TextVectors, SphereNetwork]:
         head = train_head(
@@ -131,28 +137,27 @@ def frozen(
     return refit
 
 
-def tuned(
+def fine_tuned(
     encoder: Trainable,
     seed: Taxonomy,
-    still: RefitWithout,
+    refit_head: RefitWithout,
     config: PolarisConfig,
     epochs: int,
     checkpoints: Checkpoints,
 ) -> RefitWithout:
-    """From the encoder as it was, fine-tune on the part alone and look at everything anew."""
+    """`RefitWithout` for an encoder that was fine-tuned on the whole seed: fine-tune again on the part alone."""
 
     def refit(part: Taxonomy, kept: Longs, random_state: int) -> tuple[TextVectors, SphereNetwork]:
-        learned = fine_tune(
+        trained = fine_tune(
             bare(encoder),
             [concept.text for concept in part.concepts()],
             part,
             config,
             random_state=random_state,
-            start=still(part, kept, random_state)[1],
+            start=refit_head(part, kept, random_state)[1],
             epochs=epochs,
             checkpoint=checkpoints.at(f"tuned-{random_state}"),
         )
-        assert learned.encoder is not None
-        return encode_text_vectors(learned.encoder, list(seed.concepts())), learned.network
+        return encode_text_vectors(tuned_encoder(trained), list(seed.concepts())), trained.network
 
     return refit

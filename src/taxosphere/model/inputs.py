@@ -1,4 +1,4 @@
-"""Where the lifted vectors of a batch come from: a fixed matrix, or an encoder that learns along."""
+"""Where the lifted vectors of a batch come from: a fixed matrix, or an encoder that is being fine-tuned."""
 
 from __future__ import annotations
 
@@ -12,41 +12,43 @@ from torch import Tensor, nn
 
 from taxosphere.encoders.text.transformer import TransformerEncoder, batches_by_length
 from taxosphere.model.network import SphereNetwork
+from taxosphere.typing import Longs
 
-Longs = NDArray[np.int64]
 
+class Inputs(Protocol):
+    """The encoder's side of a training step: ``begin_step``, ``lifted`` for every batch, ``backward``."""
 
-class Source(Protocol):
-    def open(self, concepts: Longs) -> None:
-        """Get ready to serve these concepts until the next call."""
+    def begin_step(self, concepts: Longs) -> None:
+        """Prepare the vectors of these concepts, the only ones that ``lifted`` is called for in this step."""
 
     def lifted(self, concepts: Longs) -> Tensor:
         """Points (n, m) on the sphere of the encoder's dimension."""
 
-    def close(self) -> None:
-        """Carry the gradient that arrived at the served points on to the encoder."""
+    def backward(self) -> None:
+        """Propagate the gradients of this step's points into the encoder."""
 
-    def everything(self) -> Tensor:
+    def lift_all(self) -> Tensor:
         """Lifted points of all concepts, without gradient."""
 
-    def parameters(self) -> list[nn.Parameter]: ...
+    def parameters(self) -> list[nn.Parameter]:
+        """What is trained; empty for fixed vectors."""
 
 
 class FixedVectors:
-    """Vectors that do not change are lifted once for the whole training."""
+    """Encoder vectors that do not change; they are lifted once for the whole training."""
 
     def __init__(self, vectors: Tensor, network: SphereNetwork) -> None:
         with torch.no_grad():
             self._lifted = network.lift(vectors)
 
-    def open(self, concepts: Longs) -> None: ...
+    def begin_step(self, concepts: Longs) -> None: ...
 
     def lifted(self, concepts: Longs) -> Tensor:
         return self._lifted.index_select(0, torch.from_numpy(concepts))
 
-    def close(self) -> None: ...
+    def backward(self) -> None: ...
 
-    def everything(self) -> Tensor:
+    def lift_all(self) -> Tensor:
         return self._lifted
 
     def parameters(self) -> list[nn.Parameter]:
@@ -54,11 +56,24 @@ class FixedVectors:
 
 
 class TrainableEncoder:
-    """An encoder under training.
+    """An encoder whose last layers, or all of them, are trained.
 
     Each step encodes each distinct concept of its batches once without a graph, lets the losses put their gradients on
-    those vectors, and encodes again in small parts to carry them into the weights: memory is bounded by a part, however
-    many concepts share a step. Dropout stays off, so both passes agree and no random state has to be kept.
+    those vectors, and encodes again in small parts to propagate them into the weights: memory is bounded by a part,
+    however many concepts share a step. Dropout stays off, so both passes agree and no random state has to be kept.
+
+    Parameters
+    ----------
+    encoder : TransformerEncoder
+        Its weights are changed in place.
+    texts : sequence of str
+        The text of every concept.
+    network : SphereNetwork
+        Lifts the vectors.
+    bf16 : bool
+        Whether the forward passes use bfloat16.
+    layers : int
+        How many of the last layers are trained; 0: all weights.
     """
 
     def __init__(
@@ -77,8 +92,8 @@ class TrainableEncoder:
         self._tokens = encoder.tokenize(texts)
         self._network = network
         self._bf16 = bf16
-        self._place = np.full(len(texts), -1)
-        self._leaf = torch.zeros(0)
+        self._row = np.full(len(texts), -1)  # of each concept in _vectors
+        self._vectors = torch.zeros(0)  # (n, m) of this step's concepts, a leaf of the graph
         self._concepts: Longs = np.zeros(0, np.int64)
 
     def _embed(self, concepts: Longs) -> Tensor:
@@ -95,20 +110,20 @@ class TrainableEncoder:
                 out[torch.from_numpy(rows)] = self._embed(concepts[rows])
         return out
 
-    def open(self, concepts: Longs) -> None:
+    def begin_step(self, concepts: Longs) -> None:
         self._concepts = concepts
-        self._place[concepts] = np.arange(len(concepts))
-        self._leaf = self._encode(concepts).requires_grad_()
+        self._row[concepts] = np.arange(len(concepts))
+        self._vectors = self._encode(concepts).requires_grad_()
 
     def lifted(self, concepts: Longs) -> Tensor:
-        return self._network.lift(self._leaf.index_select(0, torch.from_numpy(self._place[concepts])))
+        return self._network.lift(self._vectors.index_select(0, torch.from_numpy(self._row[concepts])))
 
-    def close(self) -> None:
-        assert self._leaf.grad is not None
+    def backward(self) -> None:
+        assert self._vectors.grad is not None
         for rows in self._parts(self._concepts):
-            torch.autograd.backward(self._embed(self._concepts[rows]), self._leaf.grad[torch.from_numpy(rows)])
+            torch.autograd.backward(self._embed(self._concepts[rows]), self._vectors.grad[torch.from_numpy(rows)])
 
-    def everything(self) -> Tensor:
+    def lift_all(self) -> Tensor:
         with torch.no_grad():
             return self._network.lift(self._encode(np.arange(len(self._tokens))))
 
@@ -116,5 +131,5 @@ class TrainableEncoder:
         return list(self.learned.values())
 
     def state(self) -> dict[str, NDArray[np.float32]]:
-        """What was learned, by the names the encoder's model has for it."""
+        """The trained weights, by their names in the encoder's model."""
         return {name: value.detach().numpy().copy() for name, value in self.learned.items()}

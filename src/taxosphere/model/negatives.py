@@ -10,13 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from taxosphere.taxonomy import Taxonomy
 from taxosphere.taxonomy.structure import Csr
-
-Longs = NDArray[np.int64]
-Mask = NDArray[np.bool_]
+from taxosphere.typing import Booleans, Longs
 
 NONE = -1
 _ROUNDS = 8  # each round of redrawing leaves a share (ancestors + 1) / n of the draws to the next
@@ -41,11 +38,11 @@ class Lineage:
         # Rows ascend and so do the ancestors inside a row: the keys come out sorted.
         self._keys: Longs = rows * self.size + self.ancestors.indices
 
-    def forbidden(self, child: Longs, other: Longs) -> Mask:
+    def forbidden(self, child: Longs, other: Longs) -> Booleans:
         """True where ``other`` is the child itself or one of its ancestors (parents included)."""
         keys = child * self.size + other
         at = np.searchsorted(self._keys, keys)
-        found: Mask = child == other
+        found: Booleans = child == other
         inside = at < len(self._keys)
         found[inside] |= self._keys[at[inside]] == keys[inside]
         return found

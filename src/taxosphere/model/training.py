@@ -1,9 +1,13 @@
-"""The training loop, for a frozen encoder and for one that learns along."""
+"""The training loop, for fixed encoder vectors and for an encoder that is fine-tuned.
+
+`train_head` and `fine_tune` prepare the inputs, `train` is the loop, `_train_epoch` one pass over the edges.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import math
 import time
 from collections.abc import Callable, Sequence
@@ -15,25 +19,45 @@ from torch import Tensor, nn
 
 from taxosphere.encoders.text.transformer import TransformerEncoder
 from taxosphere.model import batches, objectives
-from taxosphere.model.checkpoint import Checkpoint, Epoch, State
-from taxosphere.model.config import PolarisConfig
-from taxosphere.model.inputs import FixedVectors, Source, TrainableEncoder
+from taxosphere.model.checkpoint import NO_CHECKPOINTS, Checkpoint, Checkpoints, Epoch, State
+from taxosphere.model.config import PolarisConfig, TrainingConfig
+from taxosphere.model.inputs import FixedVectors, Inputs, TrainableEncoder
 from taxosphere.model.negatives import Lineage
 from taxosphere.model.network import SphereNetwork
 from taxosphere.model.riemannian import Group, RiemannianAdam, clip
 from taxosphere.model.threads import one_thread
 from taxosphere.model.validation import Validation, mean_reciprocal_rank
 from taxosphere.taxonomy import Taxonomy
+from taxosphere.typing import Longs
 
-Progress = Callable[[Epoch, int], None]
+logger = logging.getLogger(__name__)
+
+EpochProgress = Callable[[Epoch, int], None]
+"""Called after every epoch with what it did and the number of epochs there will be at most."""
+
+
+@dataclass(frozen=True)
+class TrainingRun:
+    """What all trainings of one fit share.
+
+    Attributes
+    ----------
+    random_state : int
+        Decides every random draw: the same state gives the same weights, bit for bit.
+    checkpoints : Checkpoints
+        Where states are kept that a killed fit can resume from; by default nowhere.
+    progress : callable, optional
+        Called after every epoch as ``progress(epoch, epochs)``.
+    """
+
+    random_state: int
+    checkpoints: Checkpoints = NO_CHECKPOINTS
+    progress: EpochProgress | None = None
 
 
 @dataclass(frozen=True)
 class TrainedHead:
-    """``best`` is the number of epochs behind the weights: all of them, unless validation stopped earlier.
-
-    ``encoder`` is the one that learned along, if one did.
-    """
+    """A trained network with the history of its training; ``encoder`` is the fine-tuned one, if there is one."""
 
     network: SphereNetwork
     history: tuple[Epoch, ...]
@@ -41,7 +65,21 @@ class TrainedHead:
 
     @property
     def best(self) -> int:
+        """Number of epochs behind the weights: that of the highest validation MRR, or all without validation."""
         return best_epoch(self.history)
+
+
+@dataclass(frozen=True)
+class Task:
+    """One training: what is learned from, with which settings, for how long."""
+
+    seed: Taxonomy
+    config: PolarisConfig
+    random_state: int
+    epochs: int
+    validation: Validation | None = None
+    checkpoint: Checkpoint | None = None
+    progress: EpochProgress | None = None
 
 
 def train_head(
@@ -54,18 +92,50 @@ def train_head(
     validation: Validation | None = None,
     epochs: int | None = None,
     checkpoint: Checkpoint | None = None,
-    progress: Progress | None = None,
+    progress: EpochProgress | None = None,
 ) -> TrainedHead:
-    """Train the sphere network on fixed encoder vectors, one row per concept of the seed, perhaps from a ``start``."""
+    """Train the sphere network on fixed encoder vectors.
+
+    Parameters
+    ----------
+    vectors : Tensor of shape (n, m)
+        Encoder vectors, one row per concept of the seed, whose edges are the training pairs.
+    config : PolarisConfig
+        Its sections ``network``, ``loss`` and ``training`` are read.
+    random_state : int
+        Initial weights and all draws follow from it.
+    start : SphereNetwork, optional
+        Weights to begin from in place of random ones.
+    validation : Validation, optional
+        Queries ranked after every epoch: the weights of the best epoch are returned, and training stops after
+        ``training.patience`` epochs without a better one.
+    epochs : int, optional
+        Epochs at most; default: ``training.epochs``.
+    checkpoint : Checkpoint, optional
+        File to resume from and to write to.
+    progress : callable, optional
+        Called after every epoch as ``progress(epoch, epochs)``.
+
+    Raises
+    ------
+    InputError
+        The checkpoint cannot be read or belongs to another training.
+    """
     network = new_network(vectors.shape[1], config, random_state)
     if start is not None:
         network.load_state_dict(start.state_dict())
-    run = Run(seed, config, random_state, epochs or config.training.epochs, checkpoint, progress)
+    task = Task(
+        seed=seed,
+        config=config,
+        random_state=random_state,
+        epochs=epochs or config.training.epochs,
+        validation=validation,
+        checkpoint=checkpoint,
+        progress=progress,
+    )
     queries = None if validation is None else FixedVectors(validation.require_vectors(), network)
     with one_thread():
-        return train(
-            run, network, FixedVectors(vectors, network), vectors.detach().numpy().tobytes(), queries, validation
-        )
+        return train(task, network, FixedVectors(vectors, network), queries, vectors.detach().numpy().tobytes())
 
 
 def fine_tune(
@@ -79,127 +149,153 @@ def fine_tune(
     validation: Validation | None = None,
     epochs: int | None = None,
     checkpoint: Checkpoint | None = None,
-    progress: Progress | None = None,
+    progress: EpochProgress | None = None,
 ) -> TrainedHead:
-    """Train network and a copy of the encoder together, perhaps from the head ``start``."""
-    own = encoder.with_weights(encoder.tuned)
+    """Train the sphere network and a copy of the encoder together.
+
+    Parameters
+    ----------
+    encoder : TransformerEncoder
+        Where fine-tuning begins; it is not changed itself.
+    texts : sequence of str
+        The text of every concept of the seed, in its order.
+    seed, config, random_state, start, epochs, checkpoint, progress
+        As for `train_head`.
+    validation : Validation, optional
+        As for `train_head`, with the texts of the queries in place of their vectors.
+
+    Returns
+    -------
+    TrainedHead
+        With the fine-tuned encoder in ``encoder``.
+    """
+    learner = encoder.with_weights(encoder.tuned)
     network = new_network(encoder.dim, config, random_state)
     if start is not None:
         network.load_state_dict(start.state_dict())
-    run = Run(seed, tuning(config), random_state, epochs or config.training.epochs, checkpoint, progress)
-    bf16, layers = config.training.bf16, config.training.encoder_layers
-    source = TrainableEncoder(own, texts, network, bf16=bf16, layers=layers)
-    queries = (
-        None
-        if validation is None
-        else TrainableEncoder(own, validation.require_texts(), network, bf16=bf16, layers=layers)
+    task = Task(
+        seed=seed,
+        config=tuning(config),
+        random_state=random_state,
+        epochs=epochs or config.training.epochs,
+        validation=validation,
+        checkpoint=checkpoint,
+        progress=progress,
     )
-    data = json.dumps([encoder.identity, *texts]).encode()
-    trained = train(run, network, source, data, queries, validation)
-    return replace(trained, encoder=encoder.with_weights({**encoder.tuned, **source.state()}))
+    bf16, layers = config.training.bf16, config.training.encoder_layers
+    inputs = TrainableEncoder(learner, texts, network, bf16=bf16, layers=layers)
+    queries = None
+    if validation is not None:
+        queries = TrainableEncoder(learner, validation.require_texts(), network, bf16=bf16, layers=layers)
+    trained = train(task, network, inputs, queries, json.dumps([encoder.identity, *texts]).encode())
+    return replace(trained, encoder=encoder.with_weights({**encoder.tuned, **inputs.state()}))
 
 
 def tuning(config: PolarisConfig) -> PolarisConfig:
-    """The settings with the batches of an encoder that learns along."""
+    """The settings with batch size and number of negatives as set for fine-tuning."""
     settings = config.training
-    batches = {"batch": settings.tuned_batch, "negatives": settings.tuned_negatives}
-    return config.model_copy(update={"training": settings.model_copy(update=batches)})
+    changed = {"batch": settings.tuned_batch, "negatives": settings.tuned_negatives}
+    return config.model_copy(update={"training": settings.model_copy(update=changed)})
 
 
-@dataclass(frozen=True)
-class Run:
-    """What a training is given besides the parts it trains."""
-
-    seed: Taxonomy
-    config: PolarisConfig
-    random_state: int
-    epochs: int
-    checkpoint: Checkpoint | None
-    progress: Progress | None
-
-
-def train(
-    run: Run,
-    network: SphereNetwork,
-    source: Source,
-    data: bytes,
-    queries: Source | None,
-    validation: Validation | None,
-) -> TrainedHead:
-    seed, config, settings = run.seed, run.config, run.config.training
-    if len(seed.edge_array) == 0:
+def train(task: Task, network: SphereNetwork, inputs: Inputs, queries: Inputs | None, data: bytes) -> TrainedHead:
+    """Train until the epochs are over or validation no longer improves; ``data`` identifies the inputs."""
+    settings = task.config.training
+    if len(task.seed.edge_array) == 0:
         return TrainedHead(network.eval(), ())
-    optimiser = make_optimiser(network, source, config)
-    state = State(modules_of(network, source), optimiser)
-    name = fingerprint(run, network, data + (b"" if validation is None else validation.to_bytes()))
-    if run.checkpoint is not None:
-        run.checkpoint.load(state, name)
-    lineage = Lineage(seed)
-    steps = math.ceil(math.ceil(len(seed.edge_array) / settings.batch) / settings.accumulation)
+    optimiser = make_optimiser(network, inputs, task.config)
+    state = State(modules_of(network, inputs), optimiser)
+    name = fingerprint(task, network, data)
+    if task.checkpoint is not None:
+        task.checkpoint.load(state, name)
+    lineage = Lineage(task.seed)
 
-    while not finished(state.history, run.epochs, settings.patience):
+    while not finished(state.history, task.epochs, settings.patience):
         began = time.perf_counter()
         number = len(state.history)
-        rng = np.random.default_rng([run.random_state, number])
-        sums: dict[str, float] = {}
-        for step, group in enumerate(batches.epoch(seed, lineage, settings, rng)):
-            pairs = sum(len(batch.child) for batch in group)
-            optimiser.zero_grad()
-            source.open(distinct(group))
-            for batch in group:
-                embedding = network.from_lifted(blurred(source.lifted(batch.concepts), settings.noise, rng))
-                found = objectives.terms(embedding, batch, config.loss)
-                # A batch weighs by its pairs, so a short last one counts for what it holds.
-                weight = len(batch.child) / pairs
-                torch.autograd.backward(objectives.total(found, config.loss) * weight)
-                for term, value in found.items():
-                    sums[term] = sums.get(term, 0.0) + value.item() * len(batch.child)
-            source.close()
-            clip(optimiser.parameters(), settings.clip)
-            optimiser.step(rate(number * steps + step, run.epochs * steps, settings.warmup, settings.decay))
-
+        terms = _train_epoch(task, number, network, inputs, optimiser, lineage)
         mrr = None
-        if validation is not None and queries is not None:
-            mrr = mean_reciprocal_rank(network, source, queries, validation.gold, config.loss)
-        terms = {term: value / len(seed.edge_array) for term, value in sums.items()}
+        if task.validation is not None and queries is not None:
+            mrr = mean_reciprocal_rank(network, inputs, queries, task.validation.gold, task.config.loss)
+
         state.history.append(Epoch(number + 1, terms, mrr, time.perf_counter() - began))
         if mrr is not None and best_epoch(state.history) == number + 1:
             state.keep_best()
-        if run.checkpoint is not None:
-            run.checkpoint.save(state, name, last=finished(state.history, run.epochs, settings.patience))
-        if run.progress is not None:
-            run.progress(state.history[-1], run.epochs)
+        if task.checkpoint is not None:
+            task.checkpoint.save(state, name, last=finished(state.history, task.epochs, settings.patience))
+        logger.debug("epoch %d of %d: %s", number + 1, task.epochs, state.history[-1])
+        if task.progress is not None:
+            task.progress(state.history[-1], task.epochs)
 
     if state.best:
         state.load_weights(state.best)
+    log_result(task, state.history)
     return TrainedHead(network.eval(), tuple(state.history))
 
 
+def _train_epoch(
+    task: Task, number: int, network: SphereNetwork, inputs: Inputs, optimiser: RiemannianAdam, lineage: Lineage
+) -> dict[str, float]:
+    """One pass over the edges of the seed; returns the mean of every loss term over them."""
+    config, settings, edges = task.config, task.config.training, len(task.seed.edge_array)
+    steps = steps_per_epoch(edges, settings)
+    rng = np.random.default_rng([task.random_state, number])  # of the epoch alone, so that a resumed one is the same
+    sums: dict[str, float] = {}
+    for step, group in enumerate(batches.epoch(task.seed, lineage, settings, rng)):
+        pairs = sum(len(batch.child) for batch in group)
+        optimiser.zero_grad()
+        inputs.begin_step(distinct(group))
+        for batch in group:
+            lifted = add_noise(inputs.lifted(batch.concepts), settings.noise, rng)  # (p, m)
+            terms = objectives.terms(network.from_lifted(lifted), batch, config.loss)
+            # A batch weighs by its pairs, so that a shorter last one counts for less.
+            weight = len(batch.child) / pairs
+            torch.autograd.backward(objectives.total(terms, config.loss) * weight)
+            for term, value in terms.items():
+                sums[term] = sums.get(term, 0.0) + value.item() * len(batch.child)
+        inputs.backward()
+        clip(optimiser.parameters(), settings.clip)
+        optimiser.step(rate(number * steps + step, task.epochs * steps, settings.warmup, settings.decay))
+    return {term: value / edges for term, value in sums.items()}
+
+
+def log_result(task: Task, history: Sequence[Epoch]) -> None:
+    """Say at INFO level how a training ended."""
+    mrr = f", validation MRR {highest(history):.3f} after {best_epoch(history)}" if task.validation is not None else ""
+    logger.info("trained on %d edges for %d epochs%s", len(task.seed.edge_array), len(history), mrr)
+
+
 def new_network(input_dim: int, config: PolarisConfig, random_state: int) -> SphereNetwork:
+    """An untrained network for encoder vectors of this dimension."""
     generator = torch.Generator().manual_seed(random_state)
     return SphereNetwork(input_dim, config.network, generator=generator)
 
 
-def make_optimiser(network: SphereNetwork, source: Source, config: PolarisConfig) -> RiemannianAdam:
-    settings, tuned = config.training, source.parameters()
+def make_optimiser(network: SphereNetwork, inputs: Inputs, config: PolarisConfig) -> RiemannianAdam:
+    """The optimiser of network and encoder, each with its learning rate."""
+    settings, tuned = config.training, inputs.parameters()
     head = Group(list(network.parameters()), settings.tuned_learning_rate if tuned else settings.learning_rate)
     return RiemannianAdam([head, Group(tuned, settings.encoder_learning_rate)])
 
 
-def modules_of(network: SphereNetwork, source: Source) -> dict[str, nn.Module]:
-    return (
-        {"network": network, "encoder": source.encoder.model}
-        if isinstance(source, TrainableEncoder)
-        else {"network": network}
-    )
+def modules_of(network: SphereNetwork, inputs: Inputs) -> dict[str, nn.Module]:
+    """The modules that training changes, by the name under which a checkpoint keeps them."""
+    encoder = {"encoder": inputs.encoder.model} if isinstance(inputs, TrainableEncoder) else {}
+    return {"network": network, **encoder}
 
 
-def distinct(group: Sequence[batches.Batch]) -> batches.Longs:
+def steps_per_epoch(edges: int, settings: TrainingConfig) -> int:
+    """Optimiser steps of one epoch."""
+    return math.ceil(math.ceil(edges / settings.batch) / settings.accumulation)
+
+
+def distinct(group: Sequence[batches.Batch]) -> Longs:
+    """Positions of the concepts in a group of batches, each once, ascending."""
     return np.unique(np.concatenate([batch.concepts for batch in group]), return_counts=True)[0]
 
 
-def blurred(points: Tensor, noise: float, rng: np.random.Generator) -> Tensor:
-    """Points with noise of this length added; the next layer brings them back to the sphere."""
+def add_noise(points: Tensor, noise: float, rng: np.random.Generator) -> Tensor:
+    """Points (n, m) with Gaussian noise of about this length added; the next layer projects them to the sphere."""
     if noise == 0:
         return points
     generator = torch.Generator().manual_seed(int(rng.integers(1 << 62)))
@@ -228,18 +324,19 @@ def highest(history: Sequence[Epoch]) -> float:
 
 
 def finished(history: Sequence[Epoch], epochs: int, patience: int) -> bool:
-    """All epochs are done, or none of the last ``patience`` answered the validation queries better."""
+    """Whether all epochs are done, or none of the last ``patience`` improved the validation MRR."""
     if len(history) >= epochs:
         return True
     return bool(history) and history[-1].mrr is not None and len(history) - best_epoch(history) >= patience
 
 
-def fingerprint(run: Run, network: SphereNetwork, data: bytes) -> str:
-    """Settings, beginning and data of a training, so that a checkpoint cannot continue another one."""
+def fingerprint(task: Task, network: SphereNetwork, data: bytes) -> str:
+    """Digest of settings, initial weights and data, so that a checkpoint cannot continue another training."""
     digest = hashlib.blake2b(digest_size=16)
-    digest.update(run.config.model_dump_json(include={"network", "loss", "training"}).encode())
-    digest.update(f"{run.random_state} {run.epochs} {len(run.seed)}".encode())
-    digest.update(run.seed.edge_array.tobytes())
+    digest.update(task.config.model_dump_json(include={"network", "loss", "training"}).encode())
+    digest.update(f"{task.random_state} {task.epochs} {len(task.seed)}".encode())
+    digest.update(task.seed.edge_array.tobytes())
     digest.update(network.digest().encode())
     digest.update(data)
+    digest.update(b"" if task.validation is None else task.validation.to_bytes())
     return digest.hexdigest()

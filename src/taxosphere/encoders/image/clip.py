@@ -9,16 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from taxosphere.encoders.weights import Weights
 from taxosphere.errors import InputError, TaxosphereError
+from taxosphere.typing import Floats
 
 if TYPE_CHECKING:
     from PIL.Image import Image
     from torch import Tensor
 
-FloatArray = NDArray[np.float32]
 
 _TEXTS_AT_ONCE = 64
 
@@ -63,7 +62,7 @@ class TwoTowers:
             first = str(error).strip().splitlines()[0]
             raise TaxosphereError(f"{self.weights.folder}: the image encoder cannot be loaded: {first}") from error
 
-    def embed(self, pictures: Sequence[Image]) -> FloatArray:
+    def embed(self, pictures: Sequence[Image]) -> Floats:
         import torch
 
         with torch.inference_mode():
@@ -79,7 +78,7 @@ class TextTower:
         self.name = towers.name
         self.dim = towers.dim
 
-    def encode(self, texts: Sequence[str]) -> FloatArray:
+    def encode(self, texts: Sequence[str]) -> Floats:
         import torch
 
         distinct = list(dict.fromkeys(texts))
@@ -103,7 +102,7 @@ class TextTower:
         return {name: value for name, value in tokens.items() if name == "input_ids" or not full}
 
 
-def _rows(output: Any) -> FloatArray:
+def _rows(output: Any) -> Floats:
     """Vectors (n, dim); newer versions of transformers wrap them."""
     import torch
 

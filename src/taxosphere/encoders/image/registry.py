@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -21,13 +21,11 @@ from taxosphere.encoders.image.clip import TextTower, TwoTowers
 from taxosphere.encoders.image.efficientnet import EfficientNetLite0
 from taxosphere.errors import InputError
 from taxosphere.taxonomy.formats.io.streams import expand_home
+from taxosphere.typing import CountProgress, Floats, Longs
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-FloatArray = NDArray[np.float32]
-Longs = NDArray[np.int64]
-Progress = Callable[[int, int], None]
 Broken = Literal["refuse", "skip"]
 
 DEFAULT = efficientnet.NAME
@@ -50,7 +48,7 @@ class Fault:
 class ImageVectors:
     """One row per asked path, zero where `readable` is false; `faults` names every unusable file once."""
 
-    vectors: FloatArray
+    vectors: Floats
     readable: NDArray[np.bool_]
     faults: tuple[Fault, ...]
 
@@ -86,7 +84,7 @@ class Network(Protocol):
     @property
     def identity(self) -> str: ...
 
-    def embed(self, pictures: Sequence[Image]) -> FloatArray: ...
+    def embed(self, pictures: Sequence[Image]) -> Floats: ...
 
 
 class FileEncoder:
@@ -98,7 +96,7 @@ class FileEncoder:
         self.dim = network.dim
         self._cache = None if cache is None else VectorCache(cache, network.identity, network.dim)
 
-    def encode(self, paths: Sequence[str], *, progress: Progress | None = None) -> ImageVectors:
+    def encode(self, paths: Sequence[str], *, progress: CountProgress | None = None) -> ImageVectors:
         distinct = list(dict.fromkeys(paths))
         faults: dict[str, str] = {}
         content = {path: digest for path in distinct if (digest := _digest(path, faults))}
@@ -117,7 +115,7 @@ class FileEncoder:
             paths, {path: known[digest] for path, digest in content.items() if digest in known}, faults, self.dim
         )
 
-    def _encode_files(self, part: list[tuple[str, str]], faults: dict[str, str]) -> dict[str, FloatArray]:
+    def _encode_files(self, part: list[tuple[str, str]], faults: dict[str, str]) -> dict[str, Floats]:
         opened: list[Image] = []
         digests: list[str] = []
         for digest, path in part:
@@ -143,7 +141,7 @@ class TableEncoder:
         self.dim = int(table.vectors.shape[1])
         self._row = {path: row for row, path in reversed(list(enumerate(table.paths)))}
 
-    def encode(self, paths: Sequence[str], *, progress: Progress | None = None) -> ImageVectors:
+    def encode(self, paths: Sequence[str], *, progress: CountProgress | None = None) -> ImageVectors:
         found = {path: self._row[path] for path in paths if path in self._row}
         faults = {path: f"has no vector in {self.name}" for path in paths if path not in found}
         rows = _unit(self.table.vectors[list(found.values())].astype(np.float32))
@@ -192,7 +190,7 @@ def text_tower(encoder: FileEncoder | TableEncoder) -> TextTower | None:
 class Gallery:
     """Pictures of concepts, one row each: `owner` is the position of the concept a picture belongs to."""
 
-    vectors: FloatArray
+    vectors: Floats
     owner: Longs
     concepts: int
     faults: tuple[Fault, ...] = ()
@@ -253,7 +251,7 @@ def _digest(path: str, faults: dict[str, str]) -> str | None:
         return None
 
 
-def _collect(paths: Sequence[str], rows: dict[str, FloatArray], faults: dict[str, str], dim: int) -> ImageVectors:
+def _collect(paths: Sequence[str], rows: dict[str, Floats], faults: dict[str, str], dim: int) -> ImageVectors:
     vectors = np.zeros((len(paths), dim), np.float32)
     readable = np.array([path in rows for path in paths], bool)
     for place in np.flatnonzero(readable).tolist():
@@ -262,6 +260,6 @@ def _collect(paths: Sequence[str], rows: dict[str, FloatArray], faults: dict[str
     return ImageVectors(vectors, readable, named)
 
 
-def _unit(rows: FloatArray) -> FloatArray:
+def _unit(rows: Floats) -> Floats:
     norms = np.linalg.norm(rows, axis=1, keepdims=True)
     return (rows / np.where(norms > 0, norms, 1.0)).astype(np.float32)

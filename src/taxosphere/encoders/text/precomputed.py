@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taxosphere.errors import InputError
-
-FloatArray = NDArray[np.float32]
+from taxosphere.typing import Floats
 
 
 class PrecomputedEncoder:
@@ -33,11 +32,11 @@ class PrecomputedEncoder:
     def dim(self) -> int:
         return int(self._vectors.shape[1])
 
-    def encode(self, texts: Sequence[str]) -> FloatArray:
+    def encode(self, texts: Sequence[str]) -> Floats:
         missing = next((text for text in texts if text not in self._row), None)
         if missing is not None:
             raise InputError(f"there is no precomputed vector for '{missing}'")
-        rows: FloatArray = self._vectors[np.array([self._row[text] for text in texts], dtype=np.intp)]
+        rows: Floats = self._vectors[np.array([self._row[text] for text in texts], dtype=np.intp)]
         return rows
 
 

@@ -7,15 +7,13 @@ from pathlib import Path
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from taxosphere.encoders import weights
 from taxosphere.encoders.cache import VectorCache, default_folder
 from taxosphere.encoders.text import precomputed
-from taxosphere.encoders.text.transformer import Arrays, Progress, TransformerEncoder
+from taxosphere.encoders.text.transformer import Arrays, TransformerEncoder
 from taxosphere.errors import InputError
-
-FloatArray = NDArray[np.float32]
+from taxosphere.typing import CountProgress, Floats
 
 _WORTH_STORING = 16  # encoding a handful takes less time than writing it safely
 _STORE_EVERY = 1024  # a kill in the middle of a long run loses at most this many texts
@@ -28,7 +26,7 @@ class TextEncoder(Protocol):
     @property
     def dim(self) -> int: ...
 
-    def encode(self, texts: Sequence[str]) -> FloatArray:
+    def encode(self, texts: Sequence[str]) -> Floats:
         """One unit row per text."""
 
 
@@ -56,7 +54,7 @@ class CachedEncoder:
     def tuned(self) -> Arrays:
         return self.inner.tuned
 
-    def encode(self, texts: Sequence[str], *, progress: Progress | None = None) -> FloatArray:
+    def encode(self, texts: Sequence[str], *, progress: CountProgress | None = None) -> Floats:
         distinct = list(dict.fromkeys(texts))
         known = self._cache.get(distinct)
         # Longest texts last, so that each stored part is made of texts of like length.

@@ -17,15 +17,14 @@ from numpy.typing import NDArray
 from taxosphere.encoders.text import recipe
 from taxosphere.encoders.weights import Weights, verify
 from taxosphere.errors import TaxosphereError
+from taxosphere.typing import CountProgress, Floats
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
     from taxosphere.encoders.text.bert import Reader
 
-FloatArray = NDArray[np.float32]
 Arrays = Mapping[str, NDArray[Any]]
-Progress = Callable[[int, int], None]
 T = TypeVar("T")
 
 _BATCH = 32
@@ -94,7 +93,7 @@ class TransformerEncoder:
             _replace(model, self.tuned, self.weights.folder)
         return model
 
-    def encode(self, texts: Sequence[str], *, progress: Progress | None = None) -> FloatArray:
+    def encode(self, texts: Sequence[str], *, progress: CountProgress | None = None) -> Floats:
         """Each distinct text once, shortest first."""
         import torch
 

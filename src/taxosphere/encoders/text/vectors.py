@@ -9,10 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taxosphere.encoders.text.registry import TextEncoder, Trainable
-from taxosphere.encoders.text.transformer import Progress
 from taxosphere.taxonomy import Concept
-
-Floats = NDArray[np.float32]
+from taxosphere.typing import CountProgress, Floats
 
 
 @dataclass(frozen=True)
@@ -30,7 +28,7 @@ class TextVectors:
 
 
 def encode_text_vectors(
-    encoder: TextEncoder, concepts: Sequence[Concept], progress: Progress | None = None
+    encoder: TextEncoder, concepts: Sequence[Concept], progress: CountProgress | None = None
 ) -> TextVectors:
     """All texts go to the encoder in one call, so that each distinct one is encoded once."""
     texts = [*(concept.text for concept in concepts), *(concept.name for concept in concepts)]

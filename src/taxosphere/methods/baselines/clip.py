@@ -15,10 +15,11 @@ from taxosphere.errors import InputError
 from taxosphere.images.whitening import unit
 from taxosphere.methods.baselines import losses
 from taxosphere.methods.baselines.base import Baseline
-from taxosphere.methods.baselines.image_base import Floats, Labelled
+from taxosphere.methods.baselines.image_base import Labelled
 from taxosphere.methods.baselines.network import Batch, Network
 from taxosphere.methods.baselines.seed import MaskedCandidates, Seed
 from taxosphere.methods.baselines.settings import Settings
+from taxosphere.typing import Floats
 
 
 class ClipZeroShot:

@@ -13,7 +13,6 @@ from typing import Protocol, Self
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from taxosphere.errors import TaxosphereError
@@ -26,9 +25,7 @@ from taxosphere.methods.baselines.settings import Settings
 from taxosphere.methods.baselines.training import mean_reciprocal_rank, train
 from taxosphere.model.threads import one_thread
 from taxosphere.taxonomy import Concept, Taxonomy
-
-Floats = NDArray[np.float32]
-Longs = NDArray[np.int64]
+from taxosphere.typing import Floats, Longs
 
 
 @dataclass(frozen=True)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from taxosphere.methods.baselines.seed import NOBODY
 from taxosphere.taxonomy import Taxonomy
 from taxosphere.taxonomy.structure import compress
+from taxosphere.typing import Longs
 
-Longs = NDArray[np.int64]
 _DRAWS = 4  # paths tried for a candidate before the case is left out
 
 

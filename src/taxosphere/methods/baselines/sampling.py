@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from taxosphere.errors import TaxosphereError
 from taxosphere.methods.baselines.network import Batch
@@ -14,8 +13,7 @@ from taxosphere.methods.baselines.seed import Seed
 from taxosphere.methods.baselines.settings import Settings
 from taxosphere.model.negatives import Lineage, Mix, sample
 from taxosphere.taxonomy import Taxonomy
-
-Longs = NDArray[np.int64]
+from taxosphere.typing import Longs
 
 
 def batches(seed: Seed, settings: Settings, rng: np.random.Generator) -> Iterator[Batch]:

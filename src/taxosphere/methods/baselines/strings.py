@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from taxosphere.taxonomy import Concept
-
-Floats = NDArray[np.float32]
+from taxosphere.typing import Floats
 
 NAME_FEATURES = ("ends with", "contains", "common suffix", "longest common substring", "length difference")
 TEXT_FEATURES = ("parent's name in the definition", "name in the parent's definition", "definitions alike")
