@@ -84,11 +84,12 @@ def _app(args: Sequence[str]) -> typer.Typer:
     app.callback(help=SUMMARY)(_options)
     wanted = next((arg for arg in args if not arg.startswith("-")), None)
     for name, summary in COMMANDS.items():
-        app.command(name, short_help=summary)(_command(name) if name == wanted else _not_loaded)
+        app.command(name, short_help=summary)(load_command(name) if name == wanted else _not_loaded)
     return app
 
 
-def _command(name: str) -> Callable[..., None]:
+def load_command(name: str) -> Callable[..., None]:
+    """The function of a command; imports its module."""
     function: Callable[..., None] = getattr(import_module(f"{__name__}.commands.{name}"), name)
     return function
 
