@@ -237,16 +237,16 @@ class Polaris:
         return place_list.place_list(self._state, queries, accept=accept, insert=insert, progress=_Steps(progress))
 
     def score(self, queries: Iterable[Concept]) -> NDArray[np.float32]:
-        """(queries, concepts of the taxonomy): higher is a better parent."""
+        """(queries, concepts of the taxonomy): how good a parent each is for each of ``queries``; higher is better."""
         return self._rank(queries, lambda batch: batch.ranked.scores)
 
     def predict(self, concepts: Iterable[New]) -> NDArray[np.object_]:
-        """(queries,): the id of the best parent of each new concept."""
+        """(queries,): the id of the best parent of each of ``concepts``."""
         best = [suggestions[0].id for suggestions in self.suggest_many(concepts, k=1)]
         return np.array(best, dtype=object)
 
     def predict_proba(self, concepts: Iterable[New]) -> NDArray[np.float32]:
-        """(queries, concepts of the taxonomy): probability of each parent, in the order of `classes_`.
+        """(queries, concepts of the taxonomy): probability of each parent of ``concepts``, columns as in `classes_`.
 
         A row adds up to one minus the probability that none of them is right. Candidates outside the shortlist of a
         query have probability 0.
@@ -275,7 +275,10 @@ class Polaris:
         return inspection.embeddings(self._state)
 
     def features(self, concept: New, description: str = "") -> pd.DataFrame:
-        """The features the ranker reads for one new concept: a row per candidate of the shortlist, indexed by id."""
+        """The features the ranker reads for one new ``concept``: a row per candidate of the shortlist, indexed by id.
+
+        ``description`` says what it is, where ``concept`` is a name.
+        """
         query = (concept, description) if isinstance(concept, str) and description else concept
         return inspection.features(self._state, as_concepts([query], self.taxonomy)[0])
 
@@ -304,7 +307,7 @@ class Polaris:
         return inspection.summary(self._state, fine_tuned=self.config is not None and self.config.training.fine_tune)
 
     def network_for(self, config: PolarisConfig) -> SphereNetwork:
-        """The sphere network, to begin a model with these settings from; `InputError` where they do not fit."""
+        """The sphere network, to begin a model with the settings ``config`` from; `InputError` where they differ."""
         if text_encoders.untuned(self._state.encoder) is not self._state.encoder:
             raise InputError("the model to begin from stands on an encoder of its own; begin from a frozen one")
         if self.config is None or self.config.network != config.network or self.config.encoder != config.encoder:
@@ -312,11 +315,11 @@ class Polaris:
         return self._state.network
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002 - scikit-learn's signature
-        """Constructor parameters, as scikit-learn's `clone` asks for them."""
+        """Constructor parameters, as scikit-learn's `clone` asks for them; ``deep`` makes no difference."""
         return dict(self._params)
 
     def set_params(self, **params: Any) -> Self:
-        """Change constructor parameters; the next `fit` uses them."""
+        """Change constructor parameters, given as keywords (``params``); the next `fit` uses them."""
         unknown = sorted(set(params) - set(self._params))
         if unknown:
             raise ValueError(f"there is no parameter '{unknown[0]}'; there are {', '.join(self._params)}")
@@ -339,14 +342,17 @@ class Polaris:
     # -- on disk ------------------------------------------------------------------------------------------------------
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write a model folder; see `taxosphere.persistence.save`."""
-        assert self._state is not None
+        """Write a model folder to ``path``, whole or not at all; a folder there that is no model is refused."""
+        fitted = self._state
         assert self.config is not None
-        persistence.save(self._state, self.config, path)
+        persistence.save(fitted, self.config, path)
 
     @classmethod
     def load(cls, path: str | PathLike[str], *, encoder: TextEncoder | str | PathLike[str] | None = None) -> Self:
-        """Read a model folder; see `taxosphere.persistence.load`."""
+        """Read the model folder at ``path``; it scores exactly as the model that was saved.
+
+        ``encoder`` is needed where the model was fitted with one of the caller's, or where its folder was moved.
+        """
         config, fitted = persistence.load(path, encoder)
         model = cls(config, encoder=encoder)
         model._fitted = fitted

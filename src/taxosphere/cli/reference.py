@@ -8,8 +8,9 @@ import typer
 
 from taxosphere.cli import COMMANDS, SUMMARY, load_command
 
-_INTRODUCTION = """Every command has `--help`. `--json`, where a command has it, prints one JSON document on standard output and
-nothing else there. Exit codes: 0 done, 1 failed, 2 the input or an option is at fault."""
+_INTRODUCTION = """\
+Every command has `--help`. `--json`, where a command has it, prints one JSON document on standard output and nothing
+else there. Exit codes: 0 done, 1 failed, 2 the input or an option is at fault."""
 
 
 def page() -> str:

@@ -89,7 +89,10 @@ class Taxonomy:
     def from_concepts(
         cls, concepts: Iterable[Concept], edges: Iterable[tuple[str, str]], meta: Mapping[str, Any] | None = None
     ) -> Taxonomy:
-        """Build from concepts and (parent id, child id) pairs; refuses unknown and repeated ids."""
+        """Build from ``concepts`` and ``edges``, (parent id, child id) pairs; ``meta`` is what a file said beside them.
+
+        Raises `InputError` for an edge of unknown ids, a repeated id or a concept that is its own parent.
+        """
         rows = list(concepts)
         empty = cls((), (), (), np.zeros((0, 2), np.int32), meta=meta or {})
         return empty.add(rows, edges)
@@ -101,8 +104,15 @@ class Taxonomy:
         names: Mapping[Any, str | None] | None = None,
         descriptions: Mapping[Any, str | None] | None = None,
     ) -> Taxonomy:
-        """Build from (parent, child) pairs; ``names`` and ``descriptions`` may bring concepts without an edge. Numbers
-        are read as texts, None as nothing said."""
+        """Build from edges, for example ``[("animal", "bird"), ("animal", "dog")]``.
+
+        Parameters
+        ----------
+        pairs : iterable of (parent, child)
+            Ids as texts or whole numbers.
+        names, descriptions : mapping of id to text, optional
+            Texts of concepts, also of some without an edge; a concept without a name is called by its id.
+        """
         edges = [(_id(parent), _id(child)) for parent, child in pairs]
         called = {_id(id): str(id) if name is None else name for id, name in (names or {}).items()}
         described = {_id(id): text for id, text in (descriptions or {}).items()}
@@ -152,22 +162,26 @@ class Taxonomy:
 
     @classmethod
     def from_networkx(cls, graph: networkx.DiGraph[Any]) -> Taxonomy:
+        """Build from a ``graph`` with edges from parent to child; node attributes become names and descriptions."""
         from taxosphere.taxonomy.formats import frames
 
         return frames.from_networkx(graph)
 
     def to_networkx(self) -> networkx.DiGraph[Any]:
+        """A networkx graph with edges from parent to child and the concepts' texts as node attributes."""
         from taxosphere.taxonomy.formats import frames
 
         return frames.to_networkx(self)
 
     @classmethod
     def from_pandas(cls, nodes: pandas.DataFrame | None, edges: pandas.DataFrame) -> Taxonomy:
+        """Build from a table ``edges`` (parent, child) and a table ``nodes`` (id, name, description, …), or None."""
         from taxosphere.taxonomy.formats import frames
 
         return frames.from_pandas(nodes, edges)
 
     def to_pandas(self) -> tuple[pandas.DataFrame, pandas.DataFrame]:
+        """Two tables: concepts (id, name, description, …) and edges (parent, child)."""
         from taxosphere.taxonomy.formats import frames
 
         return frames.to_pandas(self)
@@ -188,12 +202,14 @@ class Taxonomy:
         return {id: position for position, id in enumerate(self.ids)}
 
     def position(self, id: str) -> int:
+        """Where the concept with this ``id`` stands in the columns; `InputError` where there is none."""
         try:
             return self._positions[id]
         except KeyError:
             raise InputError(f"no concept has the id '{id}'") from None
 
     def concept(self, position: int) -> Concept:
+        """The concept at a ``position`` of the columns."""
         return Concept(
             self.ids[position],
             self.names[position],
@@ -204,40 +220,47 @@ class Taxonomy:
         )
 
     def concepts(self) -> Iterator[Concept]:
+        """All concepts, in the order of the columns."""
         return map(self.concept, range(len(self)))
 
     # -- edges --------------------------------------------------------------------------------------------------------
 
     @cached_property
     def parent_csr(self) -> Csr:
+        """Parents of every concept, by position."""
         return structure.compress(len(self), self.edge_array[:, 1], self.edge_array[:, 0])
 
     @cached_property
     def child_csr(self) -> Csr:
+        """Children of every concept, by position."""
         return structure.compress(len(self), self.edge_array[:, 0], self.edge_array[:, 1])
 
     def parents(self, id: str) -> Strings:
+        """Ids of the parents of the concept with this ``id``."""
         return tuple(self.ids[i] for i in self.parent_csr.row(self.position(id)))
 
     def children(self, id: str) -> Strings:
+        """Ids of the children of the concept with this ``id``."""
         return tuple(self.ids[i] for i in self.child_csr.row(self.position(id)))
 
     def edges(self) -> Iterator[tuple[str, str]]:
+        """All edges as (parent id, child id) pairs."""
         return ((self.ids[parent], self.ids[child]) for parent, child in self.edge_array.tolist())
 
     @cached_property
     def roots(self) -> Longs:
+        """Positions of concepts without a parent."""
         return np.flatnonzero(self.parent_csr.counts == 0)
 
     @cached_property
     def leaves(self) -> Longs:
+        """Positions of concepts without children."""
         return np.flatnonzero(self.child_csr.counts == 0)
 
     @cached_property
     def hideable(self) -> NDArray[np.bool_]:
         """Which concepts are leaves with a parent: hidden, they can be asked for."""
-        found: NDArray[np.bool_] = (self.child_csr.counts == 0) & (self.parent_csr.counts > 0)
-        return found
+        return np.asarray((self.child_csr.counts == 0) & (self.parent_csr.counts > 0))
 
     @cached_property
     def isolated(self) -> Longs:
@@ -299,13 +322,15 @@ class Taxonomy:
         return structure.ancestor_rows(self.parent_csr, level=self.longest)
 
     def depth(self, id: str) -> int:
+        """Fewest edges from a root to the concept with this ``id``; a root has 0."""
         return self._depth(self.position(id))
 
     def path(self, id: str) -> Strings:
-        """Ids along one shortest way from a root down to the concept."""
+        """Ids along one shortest way from a root down to the concept with this ``id``."""
         return tuple(self.ids[i] for i in self.path_positions(self.position(id)))
 
     def path_positions(self, position: int) -> tuple[int, ...]:
+        """Positions along one shortest way from a root down to the concept at ``position``."""
         way = [position]
         for depth in reversed(range(self._depth(position))):
             above = self.parent_csr.row(way[-1])
@@ -325,7 +350,7 @@ class Taxonomy:
         return [*self.reading, *checks.problems(self)]
 
     def where(self, position: int) -> str:
-        """``FILE:LINE`` of a concept as far as it is known, else its id."""
+        """``FILE:LINE`` of the concept at ``position`` as far as it is known, else its id."""
         if self.source is None:
             return self.ids[position]
         return _place(self.source.path, self.source.lines[position])
@@ -389,17 +414,17 @@ class Taxonomy:
         )
 
     def with_edges(self, edge_array: NDArray[np.integer]) -> Taxonomy:
-        """The same concepts under other edges."""
+        """The same concepts under other edges: ``edge_array`` (m, 2) of (parent, child) positions."""
         edges = distinct_edges(np.asarray(edge_array, np.int32).reshape(-1, 2), len(self))
         nowhere = np.zeros(len(edges), np.int32)
         source = None if self.source is None else replace(self.source, edge_lines=nowhere)
         return replace(self, edge_array=edges, reading=(), source=source)
 
 
-def _id(given: Id) -> str:
-    if not isinstance(given, str | int | np.integer) or isinstance(given, bool):
-        raise InputError(f"an id is a text or a whole number, not {given!r}")
-    return str(given)
+def _id(value: Id) -> str:
+    if not isinstance(value, str | int | np.integer) or isinstance(value, bool):
+        raise InputError(f"an id is a text or a whole number, not {value!r}")
+    return str(value)
 
 
 def _place(path: str, line: int) -> str:
