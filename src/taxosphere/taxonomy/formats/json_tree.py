@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from itertools import chain, count
+from itertools import count
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -18,12 +18,11 @@ from taxosphere.taxonomy.formats import jsonl
 from taxosphere.taxonomy.formats.io import json_values as jv
 from taxosphere.taxonomy.formats.io.draft import Draft, counted
 from taxosphere.taxonomy.formats.io.options import ReadOptions, WriteOptions
-from taxosphere.taxonomy.formats.io.record_keys import ambiguous_keys, has_other_ids
+from taxosphere.taxonomy.formats.io.record_writer import META, Objects, is_flat, is_one_tree, style_of, tree_steps
 from taxosphere.taxonomy.formats.io.records import check_edges, understand
 from taxosphere.taxonomy.formats.io.streams import open_to_write, read_text
-from taxosphere.taxonomy.graph import CycleError, Taxonomy
+from taxosphere.taxonomy.graph import Taxonomy
 
-DEEPEST = 200
 KNOWN = frozenset(("id", *jv.DETAILS, "children"))
 
 
@@ -55,9 +54,10 @@ def read_value(draft: Draft, value: Any, options: ReadOptions) -> None:
     except RecursionError:
         raise InputError("is nested too deeply to be read", path=draft.path) from None
     draft.notes += records.notes
-    style = {key: value for key, value in records.style.items() if value}
-    if style.keys() - {"shape"}:
-        draft.meta["json"] = style
+    style = records.style | {"flat": not records.nested and records.style.get("shape") == "list"}
+    style = {key: value for key, value in style.items() if value and key != "shape"}
+    if style:
+        draft.meta[META] = style
     check_edges(draft, records)
 
 
@@ -167,70 +167,45 @@ def _shown(value: Any) -> str:
 
 
 def write(taxonomy: Taxonomy, path: Path, options: WriteOptions) -> None:
-    top = taxonomy.meta.get("json", {}).get("top")
+    """Write a tree, or the objects that name each other where the source had those."""
+    style = style_of(taxonomy)
+    top, wrapper = style.get("top"), style.get("wrapper", "children")
+    if top is not None:
+        before, after = jv.spelling({**top, wrapper: []})[: -len("]}")], "]}"
+    else:
+        before, after = ("", "") if is_one_tree(taxonomy) and not is_flat(taxonomy) else ("[", "]")
     with open_to_write(path) as handle:
-        if top is not None:
-            before, after = jv.spelling({**top, "children": []})[: -len("]}")], "]}"
-        else:
-            before, after = ("", "") if _is_one_tree(taxonomy) else ("[", "]")
         handle.write(before)
-        _TreeWriter(taxonomy, handle).write()
+        if is_flat(taxonomy):
+            _write_flat(taxonomy, handle)
+        else:
+            _write_tree(taxonomy, handle)
         handle.write(f"{after}\n")
 
 
-def _is_one_tree(taxonomy: Taxonomy) -> bool:
-    try:
-        return len(taxonomy.roots) == 1 and int(taxonomy.longest.max()) < DEEPEST
-    except CycleError:
-        return False
+def _write_flat(taxonomy: Taxonomy, handle: TextIO) -> None:
+    objects = Objects(taxonomy, nested=False)
+    separator = "\n"
+    for position in range(len(taxonomy)):
+        handle.write(separator + jv.spelling(objects.entry(position)))
+        separator = ",\n"
+    handle.write("\n")
 
 
-class _TreeWriter:
-    """Entries in depth-first order, each concept in full exactly once."""
-
-    def __init__(self, taxonomy: Taxonomy, handle: TextIO) -> None:
-        self.taxonomy = taxonomy
-        self.handle = handle
-        self.told = [False] * len(taxonomy)
-        # Without nesting, keys for parents mean edges.
-        self.keys = ambiguous_keys(taxonomy, nested=True) | (
-            KNOWN if len(taxonomy.edge_array) else KNOWN.union(jv.PARENTS)
-        )
-        self.with_ids = has_other_ids(taxonomy)
-
-    def write(self) -> None:
-        separator = ""
-        # Roots first; what they do not reach lies on a cycle or too deep.
-        for start in chain(self.taxonomy.roots.tolist(), range(len(self.taxonomy))):
-            if not self.told[start]:
-                self.handle.write(separator)
-                self._branch(start)
-                separator = ",\n"
-
-    def _branch(self, start: int) -> None:
-        waiting = [self._open(start)]
-        separator = ""
-        while waiting:
-            child = next(waiting[-1], None)
-            if child is None:
-                self.handle.write("]}")
-                waiting.pop()
-                separator = ","
-                continue
-            self.handle.write(f"{separator}\n{' ' * len(waiting)}")
-            separator = ","
-            if self.told[child] or len(waiting) >= DEEPEST:
-                self.handle.write(jv.spelling({"id": self.taxonomy.ids[child]}))
+def _write_tree(taxonomy: Taxonomy, handle: TextIO) -> None:
+    """Entries in depth-first order, each in a line of its own."""
+    objects = Objects(taxonomy, nested=True)
+    opening = f', "{objects.children}": ['
+    depth, separator = 0, ""
+    for step, position in tree_steps(taxonomy):
+        if step == "close":
+            handle.write("]}")
+            depth -= 1
+        else:
+            handle.write(f"{separator}\n{' ' * depth}" if depth else f"{separator}\n" if separator else "")
+            if step == "open":
+                handle.write(jv.spelling(objects.entry(position))[:-1] + opening)
+                depth += 1
             else:
-                waiting.append(self._open(child))
-                separator = ""
-
-    def _open(self, position: int) -> Iterator[int]:
-        """Writes an entry up to its children and returns them."""
-        self.told[position] = True
-        concept = self.taxonomy.concept(position)
-        entry: dict[str, Any] = {"id": concept.id} if self.with_ids or concept.id != concept.name else {}
-        entry["name"] = concept.name
-        text = jv.spelling(jv.with_details(entry, concept, self.keys))
-        self.handle.write(text[:-1] + ', "children": [')
-        return iter(self.taxonomy.child_csr.row(position).tolist())
+                handle.write(jv.spelling(objects.reference(position)))
+        separator = "" if step == "open" else ","

@@ -16,19 +16,26 @@ from pathlib import Path
 from taxosphere import atomic
 from taxosphere.errors import InputError
 from taxosphere.taxonomy.formats import (
+    claml,
     class_table,
     concept_table,
     cub,
     edges,
+    freemind,
+    graphml,
+    icd10cm,
     image_folder,
     json_tree,
     jsonl,
     mesh_xml,
     native,
+    newick,
     obo,
+    opml,
     rdf,
     semeval,
     wordnet,
+    yaml_tree,
 )
 from taxosphere.taxonomy.formats.io import obsolete
 from taxosphere.taxonomy.formats.io.draft import Draft, build
@@ -78,6 +85,8 @@ class Format:
         (empty for folders). Rows are asked from top to bottom; one without takes every file that has its suffix.
     options : frozenset of str
         Fields of `ReadOptions` that the reader uses. `strict` and `dangling` work for all.
+    unsupported : callable, optional
+        ``unsupported(taxonomy) -> list of str``: what a file of this format cannot hold, one line each.
     """
 
     name: str
@@ -88,6 +97,7 @@ class Format:
     recognise: Callable[[Path, bytes], bool] | None = None
     reads_also: tuple[str, ...] = ()
     options: frozenset[str] = frozenset()
+    unsupported: Callable[[Taxonomy], list[str]] | None = None
 
 
 TABLES = (".tsv", ".csv")
@@ -169,6 +179,51 @@ FORMATS = {
             recognise=mesh_xml.recognise,
         ),
         Format(
+            name="opml",
+            summary="OPML outline",
+            suffixes=(".opml",),
+            reads_also=(".xml",),
+            read=opml.read,
+            write=opml.write,
+            recognise=opml.recognise,
+        ),
+        Format(name="freemind", summary="mind map of FreeMind or Freeplane", suffixes=(".mm",), read=freemind.read),
+        Format(
+            name="graphml",
+            summary="GraphML, edges from parent to child",
+            suffixes=(".graphml",),
+            reads_also=(".xml",),
+            read=graphml.read,
+            write=graphml.write,
+            recognise=graphml.recognise,
+            options=frozenset({"columns", "mapping"}),
+        ),
+        Format(
+            name="claml",
+            summary="classification in ClaML, such as ICD-10",
+            suffixes=(".claml",),
+            reads_also=(".xml",),
+            read=claml.read,
+            recognise=claml.recognise,
+            options=frozenset({"language"}),
+        ),
+        Format(
+            name="icd10cm",
+            summary="tabular list of ICD-10-CM in XML",
+            suffixes=(),
+            reads_also=(".xml",),
+            read=icd10cm.read,
+            recognise=icd10cm.recognise,
+        ),
+        Format(
+            name="newick",
+            summary="Newick trees",
+            suffixes=(".tre", ".nwk", ".newick", ".tree"),
+            read=newick.read,
+            write=newick.write,
+            unsupported=newick.unsupported_content,
+        ),
+        Format(
             name="rdf",
             summary="SKOS or OWL/RDFS",
             suffixes=tuple(SYNTAX_OF_SUFFIX),
@@ -183,6 +238,14 @@ FORMATS = {
             suffixes=(".json",),
             read=json_tree.read,
             write=json_tree.write,
+            options=RECORD_OPTIONS,
+        ),
+        Format(
+            name="yaml",
+            summary="YAML tree of name and children, or objects that name their parents or children",
+            suffixes=(".yaml", ".yml"),
+            read=yaml_tree.read,
+            write=yaml_tree.write,
             options=RECORD_OPTIONS,
         ),
         Format(
@@ -272,7 +335,9 @@ def unsupported_content(taxonomy: Taxonomy, path: str | PathLike[str]) -> list[s
     for name, other_content in (("obo", obo.other_content), ("rdf", rdf.other_content)):
         if form.name not in ("native", name):
             lines += other_content(taxonomy)
-    if form.name not in ("native", "json") and taxonomy.meta.get("json", {}).get("top"):
+    if form.unsupported is not None:
+        lines += form.unsupported(taxonomy)
+    if form.name not in ("native", "json", "yaml") and taxonomy.meta.get("json", {}).get("top"):
         lines.append("keys beside the children at the top of the JSON source left out")
     return lines
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -119,15 +118,19 @@ def _child_keys(entries: Sequence[jv.Entry], stated: str, usual_only: bool, path
     ours = [key for key in ("children",) if any(key in entry for entry in entries)]
     if ours or usual or usual_only:
         return list(dict.fromkeys([*ours, *usual]))
-    counts = Counter(key for entry in entries for key, value in entry.items() if _holds_concepts(key, value))
-    if len(counts) > 1:
-        sounding = [key for key in counts if rk.sounds_like_relation(key)]
-        if len(sounding) != 1:
-            shown = ", ".join(f"'{key[:40]}'" for key in counts)
-            message = f"objects have several lists of objects ({shown}); --map child=KEY states which are the children"
-            raise InputError(message, path, entries[0].line or None)
-        return sounding
-    return list(counts)
+    lists = dict.fromkeys(key for entry in entries for key, value in entry.items() if _holds_concepts(key, value))
+    usual_names = [key for key in lists if all(_is_named(item) for entry in entries for item in entry.get(key) or ())]
+    sounding = [key for key in lists if rk.sounds_like_relation(key)]
+    for keys in (list(lists), usual_names, sounding):
+        if len(keys) <= 1 and (keys or not lists):
+            return keys
+    shown = ", ".join(f"'{key[:40]}'" for key in lists)
+    message = f"objects have several lists of objects ({shown}); --map child=KEY states which are the children"
+    raise InputError(message, path, entries[0].line or None)
+
+
+def _is_named(item: Any) -> bool:
+    return isinstance(item, str) or bool(rk.KeyCounts([item]).usual(rk.NAMES))
 
 
 def _holds_concepts(key: str, value: Any) -> bool:
@@ -135,7 +138,7 @@ def _holds_concepts(key: str, value: Any) -> bool:
         return False
     if all(isinstance(item, str) for item in value):
         return rk.plain(key).startswith("sub")
-    return all(isinstance(item, jv.Entry) and rk.name_key(rk.KeyCounts([item])) for item in value)
+    return all(isinstance(item, jv.Entry) and item for item in value)
 
 
 def name_keys(nodes: list[Node], stated: str, path: Path) -> dict[str, str]:

@@ -2,10 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 PARENT_FIRST, CHILD_FIRST = ("parent", "child"), ("child", "parent")
 Pair = tuple[str, str, int]
+# What a link may be called that runs from the narrower to the broader concept, and the other way round.
+UPWARD = frozenset(
+    {"isa", "subclassof", "subclass", "broader", "parent", "hasparent", "childof", "subtypeof", "kindof"}
+)
+DOWNWARD = frozenset(
+    {"haschild", "parentof", "child", "narrower", "superclassof", "hassubclass", "contains", "includes", "hassubtype"}
+)
+
+
+def direction(called: Iterable[Any]) -> bool | None:
+    """Return whether links run from child to parent by what they are called; None where they are not all called so.
+
+    Parameters
+    ----------
+    called : iterable
+        What each link is called, None where it is not.
+    """
+    names = {re.sub(r"[\W_]+", "", name).casefold() if isinstance(name, str) else "" for name in called}
+    return True if names and names <= UPWARD else False if names and names <= DOWNWARD else None
 
 
 def oriented(

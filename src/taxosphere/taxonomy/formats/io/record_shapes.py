@@ -18,6 +18,7 @@ from typing import Any
 from taxosphere.errors import InputError
 from taxosphere.taxonomy.formats.io import json_values as jv
 from taxosphere.taxonomy.formats.io import record_keys as rk
+from taxosphere.taxonomy.formats.io.orientation import direction
 
 SOURCE = ("source", "from", "subject", "sub", "start", "src")
 TARGET = ("target", "to", "object", "obj", "end", "dst")
@@ -231,7 +232,8 @@ def _flattened(node: Any) -> Any:
 
 def _links(links: list[Any], entries: list[Any], path: Path) -> tuple[list[tuple[str, str, int]], bool | None]:
     ids = {text for entry in entries for text in rk.references(entry)[:1]}
-    pairs, called = [], []
+    pairs: list[tuple[str, str, int]] = []
+    called: list[Any] = []
     for link in map(_flattened, links):
         ends = [_end(link, spellings) for spellings in (SOURCE, TARGET)] if isinstance(link, dict) else link
         line = getattr(link, "line", 0)
@@ -245,8 +247,8 @@ def _links(links: list[Any], entries: list[Any], path: Path) -> tuple[list[tuple
         pairs.append((source, target, line))
         if isinstance(link, dict):
             kinds = [link[key] for key in ("relation", "pred", "predicate", "label", "type", "name") if key in link]
-            called += [isinstance(kinds[0], str) and rk.plain(kinds[0]) in UPWARD] if kinds else []
-    return pairs, all(called) if len(called) == len(pairs) > 0 else None
+            called.append(kinds[0] if kinds else None)
+    return pairs, direction(called)
 
 
 def _end(link: dict[str, Any], spellings: tuple[str, ...]) -> Any:

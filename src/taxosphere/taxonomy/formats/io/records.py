@@ -104,7 +104,9 @@ def flat_records(
     if keys is None:
         return None
     entries, more = _flat(objects, keys, options)
-    return Records(entries, False, (style or {}) | {"keys": keys.renamed()}, keys, [*notes, *more])
+    directions = [role for role, used in (("parents", keys.parents), ("children", keys.children)) if used]
+    style = (style or {}) | {"keys": keys.renamed(), "directions": directions}
+    return Records(entries, False, style, keys, [*notes, *more])
 
 
 def check_edges(draft: Draft, records: Records) -> None:
