@@ -152,7 +152,7 @@ class Polaris:
             For example the taxonomy of an `Expansion`.
         """
         check_fittable(taxonomy)
-        fitted = self._state
+        fitted = self.fitted
         vectors = encode_text_vectors(fitted.encoder, list(taxonomy.concepts()))
         moved = assemble(
             fitted.encoder, fitted.network, fitted.ranker, fitted.insertion, fitted.history, taxonomy, vectors
@@ -206,7 +206,7 @@ class Polaris:
         """
         if k < 1:
             raise ValueError(f"k is {k}: at least one parent is suggested")
-        return place_list.suggest_many(self._state, as_concepts(concepts, self.taxonomy), k=k)
+        return place_list.suggest_many(self.fitted, as_concepts(concepts, self.taxonomy), k=k)
 
     def expand(
         self,
@@ -234,7 +234,7 @@ class Polaris:
         if not 0 <= accept <= 1 or not 0 <= (insert or 0) <= 1:
             raise ValueError(f"accept ({accept}) and insert ({insert}) are probabilities: from 0 to 1")
         queries = as_concepts(concepts, self.taxonomy)
-        return place_list.place_list(self._state, queries, accept=accept, insert=insert, progress=_Steps(progress))
+        return place_list.place_list(self.fitted, queries, accept=accept, insert=insert, progress=_Steps(progress))
 
     def score(self, queries: Iterable[Concept]) -> NDArray[np.float32]:
         """(queries, concepts of the taxonomy): how good a parent each is for each of ``queries``; higher is better."""
@@ -264,7 +264,7 @@ class Polaris:
         if other is not None:
             raise TypeError(f"a Concept is scored, not {_kind(other)}; 'suggest' takes names")
         values = np.empty((len(queries), len(self.taxonomy)), np.float32)
-        for batch in inference.rank_queries(self._state, self._state.context, queries, explained=0):
+        for batch in inference.rank_queries(self.fitted, self.fitted.context, queries, explained=0):
             values[batch.rows] = take(batch)
         return values
 
@@ -272,7 +272,7 @@ class Polaris:
 
     def embeddings(self) -> Embeddings:
         """Points, directions, concentrations and orbital radii of the taxonomy's concepts, by id."""
-        return inspection.embeddings(self._state)
+        return inspection.embeddings(self.fitted)
 
     def features(self, concept: New, description: str = "") -> pd.DataFrame:
         """The features the ranker reads for one new ``concept``: a row per candidate of the shortlist, indexed by id.
@@ -280,39 +280,39 @@ class Polaris:
         ``description`` says what it is, where ``concept`` is a name.
         """
         query = (concept, description) if isinstance(concept, str) and description else concept
-        return inspection.features(self._state, as_concepts([query], self.taxonomy)[0])
+        return inspection.features(self.fitted, as_concepts([query], self.taxonomy)[0])
 
     @property
     def taxonomy(self) -> Taxonomy:
         """The taxonomy that suggestions refer to."""
-        return self._state.context.taxonomy
+        return self.fitted.context.taxonomy
 
     @property
     def history(self) -> tuple[Epoch, ...]:
         """Losses and validation MRR of the embedding, epoch by epoch."""
-        return self._state.history
+        return self.fitted.history
 
     @property
     def out_of_fold(self) -> OutOfFold:
         """Rankings of concepts hidden while the ranker was trained, made by nets that had not seen them."""
-        return self._state.ranker.out_of_fold
+        return self.fitted.ranker.out_of_fold
 
     @property
     def image_model(self) -> ImageModel | None:
         """The image side; None for a model that was fitted without images."""
-        return self._state.image_model
+        return self.fitted.image_model
 
     def summary(self) -> list[str]:
         """What was learned, in a few lines."""
-        return inspection.summary(self._state, fine_tuned=self.config is not None and self.config.training.fine_tune)
+        return inspection.summary(self.fitted, fine_tuned=self.config is not None and self.config.training.fine_tune)
 
     def network_for(self, config: PolarisConfig) -> SphereNetwork:
         """The sphere network, to begin a model with the settings ``config`` from; `InputError` where they differ."""
-        if text_encoders.untuned(self._state.encoder) is not self._state.encoder:
+        if text_encoders.untuned(self.fitted.encoder) is not self.fitted.encoder:
             raise InputError("the model to begin from stands on an encoder of its own; begin from a frozen one")
         if self.config is None or self.config.network != config.network or self.config.encoder != config.encoder:
             raise InputError("the model to begin from has another encoder or network; use its settings")
-        return self._state.network
+        return self.fitted.network
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002 - scikit-learn's signature
         """Constructor parameters, as scikit-learn's `clone` asks for them; ``deep`` makes no difference."""
@@ -334,7 +334,8 @@ class Polaris:
         return f"Polaris({settings}){state}"
 
     @property
-    def _state(self) -> Fitted:
+    def fitted(self) -> Fitted:
+        """The trained parts and the taxonomy they answer for; `TaxosphereError` before `fit`."""
         if self._fitted is None:
             raise TaxosphereError("this model is not fitted yet; call fit, or load one")
         return self._fitted
@@ -343,7 +344,7 @@ class Polaris:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write a model folder to ``path``, whole or not at all; a folder there that is no model is refused."""
-        fitted = self._state
+        fitted = self.fitted
         assert self.config is not None
         persistence.save(fitted, self.config, path)
 

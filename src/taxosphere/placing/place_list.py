@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain
 
 import numpy as np
@@ -23,7 +23,7 @@ Longs = NDArray[np.int64]
 Progress = Callable[[int, int, str], None]
 
 _BLOCK = 256  # queries ranked at once
-_PROPOSE = 0.5  # least probability of a child that is proposed to move below a new concept
+PROPOSE = 0.5  # least probability of a child that is proposed to move below a new concept
 
 
 def suggest_many(fitted: Fitted, queries: Sequence[Concept], *, k: int) -> Iterator[Suggestions]:
@@ -84,7 +84,7 @@ def place_list(
     joined = dict(enumerate(alone)) | dict(zip(free, again, strict=True))
     placements = expansion.decide(list(joined.values()), alone, accept=accept, ids=set(taxonomy.ids), held=held_back)
     progress(0, 1, "looking for insertions")
-    least = _PROPOSE if insert is None else min(_PROPOSE, insert)
+    least = PROPOSE if insert is None else min(PROPOSE, insert)
     placements = [_with_insertions(fitted, placement, least) for placement in placements]
     grown = expansion.grow(taxonomy, placements, insert=insert)
     progress(1, 1, "done")
@@ -125,24 +125,77 @@ def _among_each_other(fitted: Fitted, queries: Sequence[Concept], alone: Sequenc
     return _suggest(fitted, context, queries, k=10, exclude=np.arange(len(seed), len(grown)))
 
 
-def _with_insertions(fitted: Fitted, placement: Placement, least: float) -> Placement:
-    """The placement with children of its parents that belong below the new concept with probability ``least``."""
-    if fitted.insertion is None or not placement.attached or not placement.concept.name:
-        return placement
-    taxonomy = fitted.context.taxonomy
-    vector = fitted.plain.encode([placement.concept.text])[0]
-    takes: dict[str, float] = {}
-    name = fold(placement.concept.name)
-    for parent in placement.parents:
+@dataclass(frozen=True, slots=True)
+class ChildProposal:
+    """An existing concept that may belong below a new one.
+
+    Attributes
+    ----------
+    parent, child : str
+        Ids of the new concept's parent and of that parent's child.
+    probability : float
+        That the child belongs below the new concept, if the new concept belongs below the parent.
+    score : float
+        The same times the probability of the parent.
+    proposed : bool
+        Whether `expand` would propose the move.
+    """
+
+    parent: str
+    child: str
+    probability: float
+    score: float
+    proposed: bool
+
+
+def propose_children(fitted: Fitted, suggestions: Suggestions, least: float = PROPOSE) -> list[ChildProposal]:
+    """Children of the suggested parents that may belong below the query, the most probable first.
+
+    Parameters
+    ----------
+    fitted : Fitted
+        What a fit returned.
+    suggestions : Suggestions
+        Of the query; ``parents`` are those it would be attached to.
+    least : float
+        Probability from which a child of such a parent is proposed.
+    """
+    query, taxonomy = suggestions.query, fitted.context.taxonomy
+    if fitted.insertion is None or not query.name:
+        return []
+    vector = fitted.plain.encode([query.text])[0]
+    name = fold(query.name)
+    attached = {parent.id for parent in suggestions.parents}
+    proposals = []
+    for parent in suggestions:
         if parent.id not in taxonomy:
             continue
         children, probabilities = fitted.insertion.probabilities(
-            taxonomy, fitted.plain_vectors, taxonomy.position(parent.id), placement.concept, vector
+            taxonomy, fitted.plain_vectors, taxonomy.position(parent.id), query, vector
         )
-        takes |= {
-            taxonomy.ids[child]: float(probability)
-            for child, probability in zip(children, probabilities, strict=True)
-            # of two concepts with one name, neither lies below the other
-            if probability >= least and fold(taxonomy.names[child]) != name
-        }
+        for child, probability in zip(children.tolist(), probabilities.tolist(), strict=True):
+            if fold(taxonomy.names[child]) == name:  # of two concepts with one name, neither lies below the other
+                continue
+            proposed = parent.id in attached and probability >= least
+            score = parent.probability * probability
+            proposals.append(ChildProposal(parent.id, taxonomy.ids[child], probability, score, proposed))
+    return sorted(proposals, key=lambda proposal: -proposal.score)
+
+
+def duplicates_of(fitted: Fitted, suggestions: Suggestions) -> tuple[str, ...]:
+    """Ids of the existing concepts that the query is taken for, so that `expand` would not attach it."""
+    if not expansion.held_back([suggestions], fitted.context.taxonomy, fitted.names):
+        return ()
+    return tuple(id for id, _, _ in suggestions.already)
+
+
+def _with_insertions(fitted: Fitted, placement: Placement, least: float) -> Placement:
+    """The placement with children of its parents that belong below the new concept with probability ``least``."""
+    if not placement.attached:
+        return placement
+    suggestions = replace(placement.suggestions, ranked=placement.parents, parents=placement.parents)
+    takes: dict[str, float] = {}
+    for proposal in propose_children(fitted, suggestions, least):
+        if proposal.proposed:
+            takes[proposal.child] = proposal.probability
     return replace(placement, takes=tuple(sorted(takes.items(), key=lambda item: -item[1])))

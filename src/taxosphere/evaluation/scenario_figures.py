@@ -1,0 +1,219 @@
+"""What a fitted model makes of each scenario, and of a list in which they are mixed as they arrive."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from taxosphere.evaluation import metrics
+from taxosphere.evaluation.reliability import auroc
+from taxosphere.evaluation.scenarios import SHARES, Branch, Scenarios
+from taxosphere.placing.expansion import Placement
+from taxosphere.placing.place_list import ChildProposal, duplicates_of, propose_children
+from taxosphere.polaris import Polaris
+from taxosphere.taxonomy import Concept, Taxonomy
+
+LINES = (0.8, 0.9)  # --accept
+_BINS = 15
+_RANKED = ("hit@1", "hit@5", "hit@10", "mr", "mrr", "wup")
+
+
+@dataclass(frozen=True)
+class Answers:
+    """One answer per query of a scenario.
+
+    Attributes
+    ----------
+    probability : array
+        Of the best parent; nan where the query was said to be there already.
+    right : array of bool
+        Whether that parent is a true one.
+    none : array
+        Probability of "none of these".
+    same_as : tuple of sets of str
+        Ids the query was said to be there already as.
+    """
+
+    probability: NDArray[np.float64]
+    right: NDArray[np.bool_]
+    none: NDArray[np.float64]
+    same_as: tuple[frozenset[str], ...]
+
+
+def measure(model: Polaris, scenarios: Scenarios) -> dict[str, Any]:
+    """All figures of one run.
+
+    Parameters
+    ----------
+    model : Polaris
+        Fitted on ``scenarios.seed``.
+    scenarios : Scenarios
+        What is asked.
+
+    Returns
+    -------
+    dict
+        ``"scenarios"``: figures by scenario name; ``"mixture"``: ``ece`` and, at each line of `LINES`, ``precision``
+        and ``coverage``. Shares are percentages, as everywhere; ``ece``, ``auroc`` and the mixture's are from 0 to 1.
+    """
+    answers = {name: _ask(model, scenarios, name) for name in scenarios.queries if name != "branch"}
+    placed = [_expand(model, branch) for branch in scenarios.branches]
+    answers["branch"] = _branch_answers(placed, scenarios.branches)
+    figures: dict[str, dict[str, float]] = {}
+    for name in ("leaf", "inner", "missing"):
+        part = scenarios.queries[name]
+        outcome = metrics.judge(model.score(part.queries), part.gold, scenarios.seed)
+        figures[name] = {key: metrics.summary(outcome)[key] for key in _RANKED} | {"queries": len(part.queries)}
+    figures["inner"] |= _children(model, scenarios)
+    figures["branch"] = _branches(placed, scenarios)
+    for name in ("missing", "foreign"):
+        both = np.concatenate([answers["leaf"].none, answers[name].none])
+        positive = np.arange(len(both)) >= len(answers["leaf"].none)
+        figures.setdefault(name, {"queries": len(answers[name].none)})["none_auroc"] = auroc(both, positive)
+    figures["foreign"]["attached@0.8"] = 100 * float(np.mean(_attached(answers["foreign"], 0.8)))
+    figures["known"] = _known(answers, scenarios)
+    return {"scenarios": {name: figures[name] for name in SHARES}, "mixture": mixture(answers)}
+
+
+def mixture(answers: Mapping[str, Answers]) -> dict[str, Any]:
+    """Calibration error, precision and coverage where scenarios are mixed by `SHARES`.
+
+    Parameters
+    ----------
+    answers : mapping of scenario name to Answers
+        Every query of a scenario weighs the same, and each scenario as much as its share.
+    """
+    filled = {name: part for name, part in answers.items() if len(part.right)}
+    total = sum(SHARES[name] for name in filled)
+    weight = np.concatenate(
+        [np.full(len(part.right), SHARES[name] / total / len(part.right)) for name, part in filled.items()]
+    )
+    probability = np.concatenate([part.probability for part in filled.values()])
+    right = np.concatenate([part.right for part in filled.values()])
+    answered = ~np.isnan(probability)
+    result: dict[str, Any] = {"ece": _weighted_ece(probability[answered], right[answered], weight[answered])}
+    for line in LINES:
+        attached = answered & (np.nan_to_num(probability, nan=-1.0) >= line)
+        share = float(weight[attached].sum())
+        precision = float(weight[attached & right].sum() / share) if share else math.nan
+        result[f"at_{line}"] = {"precision": precision, "coverage": share}
+    return result
+
+
+def _weighted_ece(probability: NDArray[np.float64], right: NDArray[np.bool_], weight: NDArray[np.float64]) -> float:
+    """Expected calibration error over bins of equal width, each query counted by its weight."""
+    place = np.clip((probability * _BINS).astype(int), 0, _BINS - 1)
+    gap = np.bincount(place, weight * (probability - right), _BINS)
+    return float(np.abs(gap).sum() / weight.sum())
+
+
+def _ask(model: Polaris, scenarios: Scenarios, name: str) -> Answers:
+    """Each query alone, as `suggest` answers it."""
+    part, seed = scenarios.queries[name], scenarios.seed
+    probability, right, none, same_as = [], [], [], []
+    for gold, suggestions in zip(part.gold, model.suggest_many(part.queries, k=10), strict=True):
+        duplicate = duplicates_of(model.fitted, suggestions)
+        best = suggestions[0]
+        probability.append(math.nan if duplicate else best.probability)
+        right.append(best.id in {seed.ids[i] for i in gold})
+        none.append(suggestions.none_probability)
+        same_as.append(frozenset(duplicate))
+    return Answers(np.array(probability), np.array(right, bool), np.array(none), tuple(same_as))
+
+
+def _expand(model: Polaris, branch: Branch) -> list[Placement]:
+    """A whole branch placed together; everything is attached, however unsure."""
+    return list(model.expand(branch.concepts, accept=0.0).placements)
+
+
+def _branch_answers(placed: Sequence[Sequence[Placement]], branches: Sequence[Branch]) -> Answers:
+    rows = [
+        (p.surest if p.attached else math.nan, bool(p.parents) and (p.parents[0].id, p.concept.id) in branch.edges)
+        for placements, branch in zip(placed, branches, strict=True)
+        for p in placements
+    ]
+    none = [p.suggestions.none_probability for placements in placed for p in placements]
+    probability, right = (np.array([row[i] for row in rows]) for i in (0, 1))
+    return Answers(probability.astype(float), right.astype(bool), np.array(none), (frozenset(),) * len(rows))
+
+
+def _branches(placed: Sequence[Sequence[Placement]], scenarios: Scenarios) -> dict[str, float]:
+    """Share of hidden edges restored, and F1 of (ancestor, descendant) pairs."""
+    edges = restored = both = gold_pairs = answer_pairs = 0
+    for placements, branch in zip(placed, scenarios.branches, strict=True):
+        gold = set(branch.edges)
+        answer = {(parent.id, p.concept.id) for p in placements for parent in p.parents}
+        edges, restored = edges + len(gold), restored + len(gold & answer)
+        above, below = _ancestor_pairs(gold, scenarios.seed), _ancestor_pairs(answer, scenarios.seed)
+        both, gold_pairs, answer_pairs = both + len(above & below), gold_pairs + len(above), answer_pairs + len(below)
+    f1 = 2 * both / max(1, gold_pairs + answer_pairs)
+    return {"queries": sum(map(len, placed)), "edges_restored": 100 * restored / max(1, edges), "ancestor_f1": 100 * f1}
+
+
+def _ancestor_pairs(edges: set[tuple[str, str]], seed: Taxonomy) -> set[tuple[str, str]]:
+    """(ancestor, concept) for every child of ``edges``: along these edges, and on through the seed."""
+    parents: dict[str, set[str]] = {}
+    for parent, child in edges:
+        parents.setdefault(child, set()).add(parent)
+    pairs: set[tuple[str, str]] = set()
+    for concept in parents:
+        stack, reached = list(parents[concept]), set()
+        while stack:
+            at = stack.pop()
+            if at not in reached:
+                reached.add(at)
+                stack += parents.get(at, ()) if at in parents else seed.parents(at) if at in seed else ()
+        pairs |= {(ancestor, concept) for ancestor in reached}
+    return pairs
+
+
+def _children(model: Polaris, scenarios: Scenarios) -> dict[str, float]:
+    """Children proposed below inner concepts, and below leaves, which take none; an inner counts like nine leaves."""
+    seed = scenarios.seed
+    inner, leaf = (scenarios.queries[name].queries for name in ("inner", "leaf"))
+    right = proposed = wanted = 0
+    reciprocal = []
+    for gold, gold_parents, proposals in zip(
+        scenarios.children, scenarios.queries["inner"].gold, _proposals(model, inner), strict=True
+    ):
+        true = {seed.ids[i] for i in gold}
+        taken = {proposal.child for proposal in proposals if proposal.proposed}
+        right, proposed, wanted = right + len(true & taken), proposed + len(taken), wanted + len(true)
+        parents = {seed.ids[i] for i in gold_parents}
+        hits = [rank for rank, p in enumerate(proposals, 1) if p.child in true and p.parent in parents]
+        reciprocal.append(1 / hits[0] if hits else 0.0)
+    false = sum(sum(p.proposed for p in proposals) for proposals in _proposals(model, leaf))
+    scale = 9 * len(inner) / max(1, len(leaf))  # nine times as many leaves as inner concepts
+    precision, recall = right / max(1, proposed), right / max(1, wanted)
+    return {
+        "child_precision": 100 * precision,
+        "child_recall": 100 * recall,
+        "child_f1": 100 * 2 * right / max(1, proposed + wanted),
+        "child_precision_among_leaves": 100 * right / max(1.0, proposed + scale * false),
+        "edge_mrr": 100 * float(np.mean(reciprocal)) if reciprocal else 0.0,
+    }
+
+
+def _proposals(model: Polaris, queries: Sequence[Concept]) -> Iterator[list[ChildProposal]]:
+    return (propose_children(model.fitted, suggestions) for suggestions in model.suggest_many(queries))
+
+
+def _attached(answers: Answers, line: float) -> NDArray[np.bool_]:
+    return np.nan_to_num(answers.probability, nan=-1.0) >= line
+
+
+def _known(answers: Mapping[str, Answers], scenarios: Scenarios) -> dict[str, float]:
+    """Recall of the warning on queries that are there, and its precision over all queries asked one by one."""
+    known = answers["known"]
+    right = [scenarios.seed.ids[i] in said for i, said in zip(scenarios.same_as, known.same_as, strict=True)]
+    warned = sum(bool(said) for part in answers.values() for said in part.same_as)
+    return {
+        "queries": len(right),
+        "recall": 100 * float(np.mean(right)) if right else 0.0,
+        "precision": 100 * sum(right) / max(1, warned),
+    }
