@@ -88,8 +88,13 @@ def test_parents_by_name_stay_names(tmp_path: Path) -> None:
     assert set(taxonomy.edges()) == {("1", "2"), ("1", "3"), ("3", "4")}
     taxonomy.write(tmp_path / "y.csv")
     written = (tmp_path / "y.csv").read_text(encoding="utf-8")
-    assert written == text.replace("parent", "parent[]").replace(",cats | dogs\n", ",cats \\| dogs\n")
-    assert set(Taxonomy.read(tmp_path / "y.csv").edges()) == set(taxonomy.edges())
+    assert written == text
+    taxonomy.with_edges([*taxonomy.edge_array.tolist(), [1, 3]]).write(tmp_path / "y.csv")
+    written = (tmp_path / "y.csv").read_text(encoding="utf-8")
+    assert written.endswith("3,cats | dogs,animal\n4,Tom,cats \\| dogs|dog\n")
+    taxonomy.write(tmp_path / "y.tsv")
+    assert "\tcats \\| dogs\n" in (tmp_path / "y.tsv").read_text(encoding="utf-8")
+    assert set(Taxonomy.read(tmp_path / "y.csv").edges()) == {*taxonomy.edges(), ("2", "4")}
 
 
 def test_what_is_new_gets_a_row_and_columns_of_its_own(tmp_path: Path) -> None:
@@ -98,10 +103,18 @@ def test_what_is_new_gets_a_row_and_columns_of_its_own(tmp_path: Path) -> None:
     grown = Taxonomy.from_concepts([*taxonomy.concepts(), new], [*taxonomy.edges(), ("animal", "n1")], taxonomy.meta)
     grown.write(tmp_path / "y.csv")
     assert (tmp_path / "y.csv").read_text(encoding="utf-8").splitlines() == [
+        "name,parent,colour,description,legs",
+        "animal,,",
+        "dog,animal,brown",
+        "cat,animal,,it purrs,4",
+    ]
+    grown.add([Concept("n2", "cat")], [("dog", "n2")]).write(tmp_path / "y.csv")  # the names no longer differ
+    assert (tmp_path / "y.csv").read_text(encoding="utf-8").splitlines() == [
         "id,name,parent,colour,description,legs",
         "animal,animal,,,,",
         "dog,dog,animal,brown,,",
         "n1,cat,animal,,it purrs,4",
+        "n2,cat,dog,,,",
     ]
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from taxosphere import Taxonomy
 from taxosphere.errors import InputError
-from taxosphere.taxonomy.formats.io.tables import comma, read_rows
+from taxosphere.taxonomy.formats.io import delimiter as delimiters
+from taxosphere.taxonomy.formats.io.tables import read_rows
 
 
 def write(path: Path, text: str) -> Path:
@@ -55,8 +57,8 @@ def test_every_delimiter_gives_the_same_two_edges(tmp_path: Path, text: str) -> 
         ('a;b, c\na;"b\n' + "c\n" * 200 + '"\n', ";"),  # a cell that ends after the lines that are tried
     ],
 )
-def test_the_delimiter_that_fits_best(tmp_path: Path, text: str, delimiter: str) -> None:
-    assert comma(write(tmp_path / "x.csv", text)) == delimiter
+def test_the_delimiter_that_fits_best(text: str, delimiter: str) -> None:
+    assert delimiters.of(text.splitlines(keepends=True)[: delimiters.HEAD]) == delimiter
 
 
 def test_a_list_of_new_concepts_profits_too(tmp_path: Path) -> None:
@@ -70,7 +72,7 @@ def test_lines_are_counted_from_the_top_of_the_file(tmp_path: Path, before: str,
     with pytest.raises(InputError, match="zzz") as caught:
         Taxonomy.read(path)
     assert caught.value.line == line
-    path = write(tmp_path / "y.csv", before + "id;name;parent;Definition;description\n1;a;;;\n")
+    path = write(tmp_path / "y.csv", before + "id;name;parent;parent\n1;a;;\n")
     with pytest.raises(InputError, match="twice") as caught:
         Taxonomy.read(path)
     assert caught.value.line == line - 2
@@ -81,6 +83,10 @@ def test_lines_are_counted_from_the_top_of_the_file(tmp_path: Path, before: str,
 )
 def test_a_table_keeps_its_delimiter(tmp_path: Path, before: str, between: str) -> None:
     text = "id;name, full;name;parent\n1;Food, dairy;Food;\n2;Milk, fresh;Milk;1\n".replace(";", between)
-    Taxonomy.read(write(tmp_path / "x.csv", before + text)).write(tmp_path / "y.csv")
+    taxonomy = Taxonomy.read(write(tmp_path / "x.csv", before + text))
+    taxonomy.write(tmp_path / "y.csv")
+    assert (tmp_path / "y.csv").read_text(encoding="utf-8") == before + text
+    anew = {key: value for key, value in taxonomy.meta.items() if key != "source text"}
+    replace(taxonomy, meta=anew).write(tmp_path / "y.csv")
     assert (tmp_path / "y.csv").read_text(encoding="utf-8") == text
     assert list(Taxonomy.read(tmp_path / "y.csv").edges()) == [("1", "2")]

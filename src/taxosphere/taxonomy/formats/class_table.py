@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from taxosphere.errors import InputError
 from taxosphere.taxonomy.formats.io import rdf_terms as rt
 from taxosphere.taxonomy.formats.io.draft import Draft
 from taxosphere.taxonomy.formats.io.options import ReadOptions
-from taxosphere.taxonomy.formats.io.tables import read_rows, records
+from taxosphere.taxonomy.formats.io.tables import check_distinct
+from taxosphere.taxonomy.formats.table_layouts import open_table
 
 ID, NAME, SYNONYMS, DEFINITIONS, OBSOLETE, PARENTS = (
     "Class ID",
@@ -26,16 +28,15 @@ UNDERSTOOD = (ID, NAME, SYNONYMS, DEFINITIONS, OBSOLETE, PARENTS)
 REPEATED = frozenset((*rt.NAMES, *rt.DEFINITIONS, *rt.SYNONYMS))
 
 
-def recognise(path: Path, head: bytes) -> bool:
-    """Whether the first row holds the titles of a portal's export."""
-    return {ID, NAME, PARENTS} <= set(next(read_rows(path), (1, []))[1])
-
-
 def read(path: Path, options: ReadOptions) -> Draft:
-    draft = Draft(path=path, format="class table")
-    (_, header), lines = records(path)
-    for number, cells in lines:
-        row = dict(zip(header, cells, strict=True))
+    grid, reading = open_table(path, options)
+    draft = Draft(path=path, format="class table", notes=[*grid.notes])
+    header = reading.titles
+    check_distinct(path, [title for title in header if title], grid.lines[reading.header])
+    for number, cells in zip(grid.lines[reading.header + 1 :], grid.rows[reading.header + 1 :], strict=True):
+        if len(cells) > len(header):
+            raise InputError(f"{len(cells)} columns where the header names {len(header)}", path=path, line=number)
+        row = dict(zip(header, [*cells, *[""] * (len(header) - len(cells))], strict=True))
         id = row[ID]
         if rt.is_vocabulary(id):
             continue

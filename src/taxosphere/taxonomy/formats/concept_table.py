@@ -1,72 +1,162 @@
-"""Concept tables, comma or tab: a row per concept that names its parent, as spreadsheets hold catalogues.
+"""Concept tables in text files and workbooks: a row per concept that names its parent, as catalogues have it.
 
-`name` and `parent` are needed, `id`, `description`, `synonyms` and `image` are understood, all other columns are kept.
-Parents are given by id or, where no id says the same, by name; several are joined with `|`. Spaces around an id or name
-need not be repeated there. The columns are written back in their order, under their titles and with the delimiter they
-had.
+A column of parents is needed, and one of names or ids; descriptions, synonyms and images are understood, all other
+columns are kept. Parents are named by id or, where no id says the same, by name; several are joined with `|`, `;` or
+`,`. Spaces around an id or name need not be repeated there. Columns are written back in their order, under their
+titles.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
-from taxosphere.taxonomy.formats.io import cells, escapes
-from taxosphere.taxonomy.formats.io.draft import Draft, meanings
+from taxosphere.errors import InputError
+from taxosphere.taxonomy.formats import table_layouts
+from taxosphere.taxonomy.formats.io import cells, escapes, table_source, table_writer
+from taxosphere.taxonomy.formats.io.draft import Draft, counted, meanings
+from taxosphere.taxonomy.formats.io.encodings import SourceText
+from taxosphere.taxonomy.formats.io.footers import without_footer
+from taxosphere.taxonomy.formats.io.grid import Grid, kept_delimiter, parse_grid
 from taxosphere.taxonomy.formats.io.options import ReadOptions, WriteOptions
-from taxosphere.taxonomy.formats.io.streams import open_to_write
-from taxosphere.taxonomy.formats.io.tables import (
-    check_distinct,
-    delimiter_to_write,
-    format_row,
-    kept_delimiter,
-    read_rows,
-    records,
-)
+from taxosphere.taxonomy.formats.table_layouts import Reading, open_table
 from taxosphere.taxonomy.graph import Taxonomy
 
-MEANT = frozenset((*chain.from_iterable(cells.ROLES.values()), *cells.CHILD))
+MEANT = frozenset(("id", "name", "parent", "child"))
 META = "table"  # where a taxonomy keeps the columns it came with
-
-
-def recognise(path: Path, head: bytes) -> bool:
-    """Whether the first row has a title for names, one for parents and none for children."""
-    row = next(read_rows(path), (1, list[str]()))[1]
-    roles = _roles(row)
-    return "name" in roles and "parent" in roles and not set(map(cells.plain, row)) & set(cells.CHILD)
-
-
-def _roles(header: Sequence[str]) -> dict[str, int]:
-    """Where the columns stand that make the hierarchy."""
-    plain = [cells.plain(title) for title in header]
-    found = {role: [plain.index(name) for name in names if name in plain] for role, names in cells.ROLES.items()}
-    return {role: columns[0] for role, columns in found.items() if columns}
+JOINTS = "|;,\n"  # between the parents in one cell
+# What some put into the cell of a concept that has no parent.
+NO_PARENT = frozenset(("0", "-1", "-", "–", "—", "none", "null", "nil", "root", "top", "n/a", "na", "\\n", "#n/a"))
 
 
 def read(path: Path, options: ReadOptions) -> Draft:
-    draft = Draft(path=path, format="concept table")
-    (first, header), rows = records(path)
-    roles = _roles(header)
-    name, parent = roles["name"], roles["parent"]
-    id = roles.get("id", name)
-    details = {i: cells.column_name(title) for i, title in enumerate(header) if title and i not in roles.values()}
-    check_distinct(path, list(details.values()), first)
-    above: list[tuple[str, str, int]] = []
-    for number, row in rows:
-        child = row[id] or row[name]
-        draft.concept(child, row[name], *cells.read_details(details, row), number)
-        if row[parent]:
-            above.append((row[parent], child, number))
-    whole = set() if header[parent].endswith(cells.ESCAPED) else _wholes(draft.ids, draft.names)
-    links = [(end, child, line) for cell, child, line in above for end in _parents(cell, whole)]
-    draft.link(links)
-    by_name = bool(links) and id != name and not {end for end, _, _ in links} & set(draft.ids)
-    draft.meta[META] = {"columns": [title for title in header if title], "parents": "name" if by_name else "id"}
-    draft.meta[META] |= kept_delimiter(path)
-    if "" in header:
-        draft.left_out("columns without a title are not read", first)
+    return read_table(*open_table(path, options), options)
+
+
+def read_table(grid: Grid, reading: Reading, options: ReadOptions) -> Draft:
+    """Read a table that is understood as one of concepts."""
+    draft = Draft(path=grid.path, format="concept table")
+    roles = _hierarchy_columns(draft, reading)
+    header = reading.titles
+    details = cells.detail_names(header, set(roles.values()))
+    rows, lines = without_footer(draft, grid.rows[reading.header + 1 :], grid.lines[reading.header + 1 :])
+    columns = _columns(grid.path, rows, lines, len(header))
+    if "" in header and any(any(columns[i]) for i, title in enumerate(header) if not title):
+        draft.left_out("columns without a title are not read", grid.lines[reading.header])
+    texts = {role: columns[i] for role, i in roles.items()}
+    texts["id"] = _ids(texts)
+    _read_concepts(draft, texts, cells.detail_lists(details, columns), lines, named="name" in reading.roles)
+    ends = _read_parents(draft, texts, lines, escaped=header[roles["parent"]].endswith(cells.ESCAPED))
+    by_name = bool(ends) and roles["id"] != roles["name"] and not ends & set(draft.ids)
+    draft.meta[META] = {"columns": header, "roles": roles, "parents": "name" if by_name else "id"}
+    draft.meta[META] |= kept_delimiter(grid)
+    draft.notes += reading.notes
+    table_source.keep(draft, grid, options)
     return draft
+
+
+def _hierarchy_columns(draft: Draft, reading: Reading) -> dict[str, int]:
+    """Columns of ids, names and parents; what is missing of the first two is taken from the other."""
+    roles = {role: i for role, i in reading.roles.items() if role in ("id", "name", "parent")}
+    if "name" not in roles:
+        roles["name"] = reading.roles["description"] if "description" in reading.roles else roles["id"]
+    shown = [f"parents in column {reading.title(roles['parent'])}", f"names in {reading.title(roles['name'])}"]
+    if "id" in roles:
+        shown.append(f"ids in {reading.title(roles['id'])}")
+    roles.setdefault("id", roles["name"])
+    draft.notes.append("a row per concept: " + ", ".join(shown))
+    return roles
+
+
+def _columns(path: Path, rows: Sequence[list[str]], lines: Sequence[int], width: int) -> list[tuple[str, ...]]:
+    """The cells by column; rows that are too short are filled up."""
+    if set(map(len, rows)) - {width}:
+        for row, line in zip(rows, lines, strict=True):
+            if len(row) > width and any(row[width:]):
+                raise InputError(f"{len(row)} columns where the header names {width}", path=path, line=line)
+        rows = [[*row[:width], *[""] * (width - len(row))] for row in rows]
+    return list(zip(*rows, strict=True)) if rows else [()] * width
+
+
+def _ids(texts: dict[str, tuple[str, ...]]) -> tuple[str, ...]:
+    ids, names = texts["id"], texts["name"]
+    return ids if "" not in ids else tuple(id or name for id, name in zip(ids, names, strict=True))
+
+
+def _read_concepts(
+    draft: Draft, texts: dict[str, tuple[str, ...]], details: cells.DetailLists, lines: Sequence[int], named: bool
+) -> None:
+    """A concept per row; rows that repeat one with another parent are joined with its first row."""
+    ids, names = texts["id"], texts["name"]
+    uses = Counter(ids) if len(set(ids)) < len(ids) else {}
+    joined: dict[str, int] = {}
+    for row, id in enumerate(ids if uses else ()):
+        if uses[id] > 1 and id:
+            first = joined.setdefault(id, row)
+            if first != row and names[first] != names[row]:
+                uses[id] = 0  # another concept, so that the id is at fault
+    repeats = {row for row, id in enumerate(ids if uses else ()) if uses[id] > 1 and joined.get(id, row) != row}
+    kept = [row for row in range(len(ids)) if row not in repeats]
+    whole = len(kept) == len(ids)
+    draft.ids, draft.names = (list(c) if whole else [c[row] for row in kept] for c in (ids, names))
+    draft.lines = list(lines) if whole else [lines[row] for row in kept]
+    columns = [column if whole or not column else [column[row] for row in kept] for column in details]
+    draft.descriptions, draft.synonyms, draft.images, draft.extras = columns  # type: ignore[assignment]
+    draft.descriptions = draft.descriptions or [""] * len(draft.ids)
+    if not repeats:
+        return
+    for name in ("synonyms", "images", "extras"):
+        setattr(draft, name, getattr(draft, name) or [()] * len(draft.ids))
+    place = {id: position for position, id in enumerate(draft.ids)}
+    for row in sorted(repeats):
+        draft.add(place[ids[row]], *(column[row] if column else () for column in details))  # type: ignore[arg-type]
+    what = "name" if ids is names or ids == names else "id"
+    example = f": '{names[min(repeats)][:60]}' has several parents" if named else ""
+    draft.notes.append(f"{counted(len(repeats), 'row')} with the {what} of an earlier one, joined with it{example}")
+
+
+def _read_parents(draft: Draft, texts: dict[str, tuple[str, ...]], lines: Sequence[int], escaped: bool) -> set[str]:
+    """Edges from the cells of the parents; returns what these cells name."""
+    triples = [row for row in zip(texts["parent"], texts["id"], lines, strict=True) if row[0].strip()]
+    ids = set(draft.ids)
+    if all(parent in ids for parent, _, _ in triples):
+        triples = _without_roots_of_themselves(draft, triples, len(lines))
+        draft.parents, draft.children = [t[0] for t in triples], [t[1] for t in triples]
+        draft.edge_lines = [t[2] for t in triples]
+        return {parent for parent, _, _ in triples}
+    whole = set() if escaped else _wholes(draft.ids, draft.names)
+    triples = _without_marks(draft, triples, whole) if whole else triples
+    splits = {cell: _parents(cell, whole) for cell in {cell for cell, _, _ in triples}}
+    links = [(end, child, line) for cell, child, line in triples for end in splits[cell]]
+    links = _without_roots_of_themselves(draft, links, len(lines))
+    if texts["id"] == texts["name"]:
+        links = list(dict.fromkeys(links))
+    draft.link(links)
+    return {end for end, _, _ in links}
+
+
+Triple = tuple[str, str, int]
+
+
+def _without_marks(draft: Draft, triples: list[Triple], whole: set[str]) -> list[Triple]:
+    """Without cells that say that there is no parent."""
+    marks = Counter(t[0] for t in triples if t[0].strip().lower() in NO_PARENT and t[0].strip() not in whole)
+    for mark, count in marks.items():
+        draft.notes.append(f"the parent '{mark.strip()}' of {counted(count, 'row')} read as none")
+    return [triple for triple in triples if triple[0] not in marks] if marks else triples
+
+
+def _without_roots_of_themselves(draft: Draft, triples: list[Triple], rows: int) -> list[Triple]:
+    """Where every row names a parent, those that name themselves are the roots."""
+    loops = [triple for triple in triples if triple[0] == triple[1]]
+    if not loops or len(triples) < rows or 4 * len(loops) > rows:
+        return triples
+    draft.notes.append(f"{counted(len(loops), 'concept')} that name themselves as parent read as roots")
+    return [triple for triple in triples if triple[0] != triple[1]]
 
 
 def _wholes(ids: Sequence[str], names: Sequence[str]) -> set[str]:
@@ -78,28 +168,68 @@ def _parents(cell: str, whole: set[str]) -> list[str]:
     """What a cell names. One that is known as a ``whole`` is not taken apart; nothing is known where it has escapes."""
     if not whole:
         return list(escapes.split_list(cell, escaped=True))
-    known = next((text for text in (cell, cell.strip()) if text in whole), None)
-    return [known] if known else [text.strip() for text in escapes.split_list(cell, escaped=False)]
+    single = next((text for text in (cell, cell.strip()) if text in whole), None)
+    if single:
+        return [single]
+    for joint in JOINTS:
+        parts = [part.strip() for part in cell.split(joint) if part.strip()]
+        if len(parts) > 1 and whole.issuperset(parts):
+            return parts
+    return [text.strip() for text in escapes.split_list(cell, escaped=False)]
 
 
 def write(taxonomy: Taxonomy, path: Path, options: WriteOptions) -> None:
-    kept = taxonomy.meta.get(META, {})
-    titles = [str(title) for title in kept.get("columns", ("id", "name", "parent"))]
-    if "id" not in _roles(titles) and taxonomy.ids != taxonomy.names:
-        titles.insert(0, "id")
-    roles = _roles(titles)
-    parents, escaped = _parent_cells(taxonomy, kept.get("parents") == "name")
-    titles[roles["parent"]] = titles[roles["parent"]].removesuffix(cells.ESCAPED) + cells.ESCAPED * escaped
-    columns: dict[int, Sequence[str]] = {roles["name"]: taxonomy.names, roles["parent"]: parents}
-    columns |= {roles["id"]: taxonomy.ids} if "id" in roles else {}
-    details = cells.detail_columns(taxonomy)
-    texts = zip(*(cells.write_columns(concept, details) for concept in taxonomy.concepts()), strict=True)
-    columns |= zip(cells.place_details(titles, columns, details, MEANT), texts, strict=True)
-    empty = [""] * len(taxonomy)
-    rows = zip(*(columns.get(i, empty) for i in range(len(titles))), strict=True)
-    between = delimiter_to_write(path, kept)
-    with open_to_write(path) as handle:
-        handle.writelines(format_row(row, between) for row in chain([titles], rows))
+    table_writer.write(taxonomy, path, options, Layout(taxonomy))
+
+
+class Layout(table_writer.Layout):
+    """The rows of a concept table, a concept each.
+
+    Parameters
+    ----------
+    taxonomy : Taxonomy
+        What is written, in the columns that it came with.
+    """
+
+    meta = META
+    by_edge = False
+
+    def __init__(self, taxonomy: Taxonomy) -> None:
+        self.taxonomy = taxonomy
+        kept: Any = taxonomy.meta.get(META, {})
+        self.titles = [str(title) for title in kept.get("columns", ("id", "name", "parent"))]
+        roles = {role: int(i) for role, i in kept.get("roles", {}).items()} or table_layouts.title_roles(self.titles)
+        roles.setdefault("id", roles["name"])
+        if "roles" in kept and roles["id"] == roles["name"] and table_writer.goes_by_names(taxonomy):
+            self.taxonomy = taxonomy = replace(taxonomy, ids=taxonomy.names)
+        if roles["id"] == roles["name"] and taxonomy.ids != taxonomy.names:
+            self.titles.insert(0, "id")
+            roles = {role: i + 1 for role, i in roles.items()} | {"id": 0}
+        self.roles = roles
+        self.parents, escaped = _parent_cells(taxonomy, kept.get("parents") == "name")
+        title = self.titles[roles["parent"]].removesuffix(cells.ESCAPED)
+        self.titles[roles["parent"]] = title + cells.ESCAPED * escaped
+        self.details = cells.detail_columns(taxonomy)
+        self.places = cells.place_details(self.titles, set(roles.values()), self.details, MEANT)
+
+    @classmethod
+    def reread(cls, source: SourceText, path: Path, options: ReadOptions) -> Draft:
+        grid = parse_grid(source, path)
+        return read_table(grid, table_layouts.understand(grid, options), options)
+
+    def row(self, edge: tuple[int, int]) -> list[str]:
+        position = edge[1]
+        texts = [""] * len(self.titles)
+        texts[self.roles["name"]] = self.taxonomy.names[position]
+        texts[self.roles["id"]] = self.taxonomy.ids[position]
+        texts[self.roles["parent"]] = self.parents[position]
+        values = cells.write_columns(self.taxonomy.concept(position), self.details)
+        for place, value in zip(self.places, values, strict=True):
+            texts[place] = value
+        return texts
+
+    def edges(self) -> Iterable[tuple[int, int]]:
+        return ((-1, position) for position in range(len(self.taxonomy)))
 
 
 def _parent_cells(taxonomy: Taxonomy, by_name: bool) -> tuple[list[str], bool]:
@@ -113,4 +243,5 @@ def _parent_cells(taxonomy: Taxonomy, by_name: bool) -> tuple[list[str], bool]:
     whole = _wholes(ids, names)
     escaped = any("|" in key or key != key.strip() for key in set(chain.from_iterable(above)))
     escaped |= any(len(several) > 1 and "|".join(several) in whole for several in above)
+    escaped |= any(key.lower() in NO_PARENT and meant.get(key) is None for key in set(chain.from_iterable(above)))
     return [escapes.join_list(several, escaped) for several in above], escaped

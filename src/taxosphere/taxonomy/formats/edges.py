@@ -7,71 +7,93 @@ where it first appears. A list is written back in the form it had: delimiter, ti
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
 from io import StringIO
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from taxosphere.errors import InputError
-from taxosphere.taxonomy.formats.io import cells, delimiter
+from taxosphere.taxonomy.formats import table_layouts
+from taxosphere.taxonomy.formats.io import cells, delimiter, table_source, table_writer
+from taxosphere.taxonomy.formats.io import titles as column_titles
 from taxosphere.taxonomy.formats.io.draft import Draft
+from taxosphere.taxonomy.formats.io.encodings import SourceText
+from taxosphere.taxonomy.formats.io.grid import Grid, is_workbook, kept_delimiter, parse_grid
 from taxosphere.taxonomy.formats.io.options import ORDERS, ReadOptions, WriteOptions
-from taxosphere.taxonomy.formats.io.streams import open_to_write
-from taxosphere.taxonomy.formats.io.tables import (
-    Row,
-    check_distinct,
-    delimiter_to_write,
-    format_row,
-    kept_delimiter,
-    read_rows,
-    separator,
-)
+from taxosphere.taxonomy.formats.io.tables import Row, check_distinct, delimiter_to_write, format_row, separator
+from taxosphere.taxonomy.formats.table_layouts import Reading, open_table
 from taxosphere.taxonomy.graph import Taxonomy
 
-ENDS = {"parent": cells.PARENT, "child": cells.CHILD}
-MEANT = frozenset((*cells.PARENT, *cells.CHILD))
+ENDS = ("parent", "child")
+MEANT = frozenset(ENDS)
 META = "edges"  # where a taxonomy keeps the columns it came with
 
 
 def read(path: Path, options: ReadOptions) -> Draft:
-    rows = read_rows(path)
-    first = next(rows, None)
-    if first is None:
-        raise InputError("holds no edges", path=path)
-    draft = Draft(path=path, format="csv" if separator(path) == "," else "tsv")
-    header = _header(draft, first, options.columns)
+    return read_table(*open_table(path, options), options)
+
+
+def read_table(grid: Grid, reading: Reading, options: ReadOptions) -> Draft:
+    """Read a table that is understood as a list of edges."""
+    path = grid.path
+    draft = Draft(path=path, format="workbook" if is_workbook(path) else "csv" if separator(path) == "," else "tsv")
+    top = max(reading.header, 0)
+    first = grid.lines[top], grid.rows[top]
+    stated = {role: i for role, i in reading.roles.items() if role in ENDS} if options.mapping else {}
+    header = [title.strip() for title in first[1]] if stated and reading.header >= 0 else _header(draft, first, options)
     titles = header or _without_header(draft, first, options.columns)
-    draft.meta[META] = {"columns": [title for title in titles if title], "header": header is not None}
-    draft.meta[META] |= kept_delimiter(path)
-    collector = _Collector(draft, titles)
-    for row in rows if header else chain([first], rows):
-        collector.row(row)
+    roles = _roles(titles) | stated
+    draft.meta[META] = {"columns": _trimmed(titles, roles), "header": header is not None, "roles": roles}
+    draft.meta[META] |= kept_delimiter(grid)
+    collector = _Collector(draft, titles, roles)
+    start = top + (header is not None)
+    for line, cells_ in zip(grid.lines[start:], grid.rows[start:], strict=True):
+        collector.row((line, cells_))
+    draft.notes.append(_understood(titles, roles, header is not None))
+    draft.notes += reading.notes
+    table_source.keep(draft, grid, options)
     return draft
+
+
+def _understood(titles: Sequence[str], roles: dict[str, int], titled: bool) -> str:
+    parent, child = (f"'{titles[roles[end]]}'" if titled else f"{roles[end] + 1}" for end in ENDS)
+    return f"an edge list: parents in column {parent}, children in column {child}"
+
+
+def _trimmed(titles: Sequence[str], roles: dict[str, int]) -> list[str]:
+    """Without columns at the end that have neither title nor role."""
+    end = max((i + 1 for i, title in enumerate(titles) if title or i in roles.values()), default=0)
+    return list(titles[:end])
 
 
 def _roles(titles: Sequence[str]) -> dict[str, int]:
     """Where the ends of an edge stand, and their ids where those have columns of their own."""
-    plain = [cells.plain(title) for title in titles]
-    found = {}
-    for end, names in ENDS.items():
-        columns = [plain.index(name) for name in names if name in plain]
-        if columns:
-            found[end] = columns[0]
-        if len(columns) > 1 and plain[columns[-1]] == f"{end}_id":
-            found[f"{end}_id"] = columns[-1]
-    return found
+    roles = {}
+    for end in ENDS:
+        meant = [(i, item) for i, title in enumerate(titles) if (item := column_titles.meaning(title)) is not None]
+        meant = sorted(((i, item) for i, item in meant if item.role == end), key=lambda entry: entry[1].rank)
+        names, ids = ([i for i, item in meant if item.by_id == by_id] for by_id in (False, True))
+        if names or ids:
+            roles[end] = (names or ids)[0]
+        if names and ids:
+            roles[f"{end}_id"] = ids[0]
+    return roles
 
 
-def _header(draft: Draft, first: Row, stated: tuple[str, str] | None) -> list[str] | None:
+def _header(draft: Draft, first: Row, options: ReadOptions) -> list[str] | None:
     """The titles of the columns; None where the first row is an edge."""
     number, row = first
+    stated = options.columns
     titles = [title.strip() for title in row]
     roles = _roles(titles)
     known = [end for end in ENDS if end in roles]
     if len(known) == 1 and stated is None:
         other = "child" if known == ["parent"] else "parent"
         message = f"'{titles[roles[known[0]]]}' looks like a title, but no column is called '{other}'"
-        hint = "title the columns 'parent' and 'child', or state --columns if the list has no header"
+        hint = "title the columns 'parent' and 'child', name them with --map, or state --columns if there is no header"
         raise InputError(f"{message}; {hint}", path=draft.path, line=number)
     if len(known) < 2:
         return None
@@ -89,10 +111,14 @@ def _without_header(draft: Draft, first: Row, stated: tuple[str, str] | None) ->
     if len(row) < 2:
         raise InputError("one column; an edge list needs a parent and a child", path=draft.path, line=number)
     if {"id", "name"} <= {cells.column_name(cell) for cell in row}:
-        raise InputError("is a table of concepts; give the folder it lies in", path=draft.path, line=number)
+        message = "is a table of concepts without a column of parents; give the folder it lies in"
+        hint = "or name the column with --map parent=TITLE, or read codes that nest with --nested"
+        raise InputError(f"{message}, {hint}", path=draft.path, line=number)
     if len(row) > 2 and stated is None:
-        message = f"{len(row)} columns and no header with 'parent' and 'child'; write one, or state --columns"
-        raise InputError(message, path=draft.path, line=number)
+        shown = ", ".join(f"'{cell.strip()[:30]}'" for cell in row[:8])
+        message = f"{len(row)} columns ({shown}) and no header with 'parent' and 'child'"
+        ways = "write one, state --columns, name columns with --map parent=TITLE, or read codes with --nested"
+        raise InputError(f"{message}; {ways}", path=draft.path, line=number)
     if len(row) > 2:
         draft.left_out(f"only the first two of {len(row)} columns are read")
     return [*(stated or ORDERS[0]), *("" for _ in row[2:])]
@@ -101,14 +127,12 @@ def _without_header(draft: Draft, first: Row, stated: tuple[str, str] | None) ->
 class _Collector:
     """Concepts in the order of their first mention; later rows may add what earlier ones left open."""
 
-    def __init__(self, draft: Draft, titles: list[str]) -> None:
+    def __init__(self, draft: Draft, titles: list[str], roles: dict[str, int]) -> None:
         self.draft = draft
         self.width = len(titles)
-        self.at = _roles(titles)
+        self.at = roles
         self.exact = "child_id" in self.at  # written by us: spaces around a name belong to it
-        self.details = {
-            i: cells.column_name(title) for i, title in enumerate(titles) if title and i not in self.at.values()
-        }
+        self.details = cells.detail_names(titles, set(roles.values()))
         self.seen: dict[str, int] = {}
 
     def row(self, row: Row) -> None:
@@ -147,79 +171,112 @@ class _Collector:
 
 
 def write(taxonomy: Taxonomy, path: Path, options: WriteOptions) -> None:
-    titles, rows = _table(taxonomy, path)
-    between = delimiter_to_write(path, taxonomy.meta.get(META, {}))
-    with open_to_write(path) as handle:
-        handle.writelines(format_row(row, between) for row in chain([titles] if titles else [], rows))
+    table_writer.write(taxonomy, path, options, Layout(taxonomy, path))
 
 
 def unstated_order(taxonomy: Taxonomy, path: Path) -> bool:
     """Whether the file will have the child before the parent and no header that says so."""
-    return not _table(taxonomy, path)[0] and tuple(taxonomy.meta[META]["columns"]) == ORDERS[1]
+    return not Layout(taxonomy, path).titles and tuple(taxonomy.meta[META]["columns"]) == ORDERS[1]
 
 
-def _table(taxonomy: Taxonomy, path: Path) -> tuple[list[str], Iterator[list[str]]]:
-    """The titles, none where the list had none and is clear without them, and the rows."""
-    kept = taxonomy.meta.get(META, {})
-    titles = [str(title) for title in kept.get("columns", ORDERS[0])]
-    if taxonomy.ids != taxonomy.names or any(id != id.strip() for id in taxonomy.ids):
-        _add_ids(titles)
-    roles = _roles(titles)
-    details = cells.detail_columns(taxonomy)
-    places = cells.place_details(titles, roles.values(), details, MEANT)
-    rows = _rows(taxonomy, len(titles), roles, dict(zip(details, places, strict=True)))
-    between = delimiter_to_write(path, kept)
-    head = list(islice(rows, delimiter.HEAD))
-    bare = not kept.get("header", True) and len(titles) == len(ENDS) and _clear_without_titles(path, head, between)
-    return [] if bare else titles, chain(head, rows)
+class Layout(table_writer.Layout):
+    """The rows of an edge list: roots that need a row of their own, then the edges in their order.
 
+    Parameters
+    ----------
+    taxonomy : Taxonomy
+        What is written, in the columns that it came with.
+    path : Path, optional
+        Where it is to go; a list that had no titles needs some where it would be mistaken without.
+    """
 
-def _add_ids(titles: list[str]) -> None:
-    """Columns for names and ids apart."""
-    roles = _roles(titles)
-    for end in ENDS:
-        id = f"{end}_id"
-        if id not in roles:
-            titles.append(end if cells.plain(titles[roles[end]]) == id else id)
+    meta = META
+    by_edge = True
 
+    def __init__(self, taxonomy: Taxonomy, path: Path | None = None) -> None:
+        self.taxonomy = taxonomy
+        kept: Any = taxonomy.meta.get(META, {})
+        self.titles = [str(title) for title in kept.get("columns", ORDERS[0])]
+        self.roles = {role: int(i) for role, i in kept.get("roles", {}).items()} or _roles(self.titles)
+        if "child_id" not in self.roles and not self._is_by_id("child") and table_writer.goes_by_names(taxonomy):
+            self.taxonomy = taxonomy = replace(taxonomy, ids=taxonomy.names)
+        if taxonomy.ids != taxonomy.names or any(id != id.strip() for id in taxonomy.ids):
+            self._add_ids()
+        self.details = cells.detail_columns(taxonomy)
+        self.places = cells.place_details(self.titles, set(self.roles.values()), self.details, MEANT)
+        self.width = len(self.titles)
+        bare = not kept.get("header", True) and len(self.titles) == len(ENDS)
+        if bare and (path is None or self._is_clear_without_titles(path, delimiter_to_write(path, kept))):
+            self.titles = []
 
-def _clear_without_titles(path: Path, head: Sequence[Sequence[str]], between: str) -> bool:
-    """Whether a list that begins with these rows is understood without a header."""
-    if not head or any(cells.plain(cell) in cells.TITLES for cell in head[0]):
-        return False
-    lines = StringIO("".join(format_row(row, between) for row in head))
-    return separator(path) == "\t" or delimiter.of(list(islice(lines, delimiter.HEAD))) == between
+    def _is_by_id(self, end: str) -> bool:
+        meaning = column_titles.meaning(self.titles[self.roles[end]])
+        return meaning is not None and meaning.by_id
 
+    def _add_ids(self) -> None:
+        """Columns for names and ids apart."""
+        for end in ENDS:
+            id = f"{end}_id"
+            if id not in self.roles:
+                if self._is_by_id(end):
+                    self.roles[id], self.roles[end] = self.roles[end], len(self.titles)
+                    self.titles.append(end)
+                else:
+                    self.roles[id] = len(self.titles)
+                    self.titles.append(id)
 
-def _rows(taxonomy: Taxonomy, width: int, roles: Mapping[str, int], details: Mapping[str, int]) -> Iterator[list[str]]:
-    """Roots that need a row of their own, then the edges in their order."""
-    ends = [(roles[end], roles.get(f"{end}_id")) for end in ENDS]
-    described: set[int] = set()
+    def _is_clear_without_titles(self, path: Path, between: str) -> bool:
+        """Whether a list that begins with these rows is understood without a header."""
+        head = [self.row(edge) for edge in islice(self.edges(), delimiter.HEAD)]
+        if not head or any(column_titles.meaning(cell) is not None for cell in head[0]):
+            return False
+        text = "".join(format_row(row, between) for row in head)
+        if not is_workbook(path):
+            try:
+                grid = parse_grid(SourceText(text), path)
+                if table_layouts.understand(grid, ReadOptions()).layout != table_layouts.EDGES:
+                    return False
+            except InputError:
+                return False
+        return separator(path) == "\t" or delimiter.of(list(islice(StringIO(text), delimiter.HEAD))) == between
 
-    def row(*edge: int | None) -> list[str]:
-        texts = [""] * width
-        for concept, (name, id) in zip(edge, ends, strict=True):
-            if concept is not None:
-                texts[name] = taxonomy.names[concept]
-                if id is not None:
-                    texts[id] = taxonomy.ids[concept]
+    @classmethod
+    def reread(cls, source: SourceText, path: Path, options: ReadOptions) -> Draft:
+        grid = parse_grid(source, path)
+        return read_table(grid, table_layouts.understand(grid, options), options)
+
+    @cached_property
+    def _describing(self) -> set[tuple[int, int]]:
+        """The first row of each concept, which says what there is to say about it."""
+        taxonomy = self.taxonomy
+        roots = ((-1, root) for root in taxonomy.roots.tolist())
+        first: dict[int, tuple[int, int]] = {}
+        for parent, child in (*roots, *taxonomy.edge_array.tolist()):
+            first.setdefault(child, (parent, child))
+        return set(first.values())
+
+    def edges(self) -> Iterator[tuple[int, int]]:
+        children = self.taxonomy.child_csr.counts
+        for root in self.taxonomy.roots.tolist():
+            described = bool(self.details) and any(cells.write_columns(self.taxonomy.concept(root), self.details))
+            if described or children[root] == 0:
+                yield -1, root
+        yield from ((parent, child) for parent, child in self.taxonomy.edge_array.tolist())
+
+    def covered(self, edge: tuple[int, int]) -> Iterator[tuple[int, int]]:
+        yield edge
+        if edge[0] >= 0 and not self.details:
+            yield -1, edge[0]
+
+    def row(self, edge: tuple[int, int]) -> list[str]:
+        texts = [""] * self.width
+        for concept, end in zip(edge, ENDS, strict=True):
+            if concept >= 0:
+                texts[self.roles[end]] = self.taxonomy.names[concept]
+                if f"{end}_id" in self.roles:
+                    texts[self.roles[f"{end}_id"]] = self.taxonomy.ids[concept]
+        if self.details and edge in self._describing:
+            values = cells.write_columns(self.taxonomy.concept(edge[1]), self.details)
+            for place, value in zip(self.places, values, strict=True):
+                texts[place] = value
         return texts
-
-    def describe(child: int, texts: list[str]) -> bool:
-        """Whether there was anything to say."""
-        described.add(child)
-        values = cells.write_columns(taxonomy.concept(child), details)
-        for column, value in zip(details.values(), values, strict=True):
-            texts[column] = value
-        return any(values)
-
-    children = taxonomy.child_csr.counts
-    for root in taxonomy.roots.tolist():
-        texts = row(None, root)
-        if (details and describe(root, texts)) or children[root] == 0:
-            yield texts
-    for parent, child in taxonomy.edge_array.tolist():
-        texts = row(parent, child)
-        if details and child not in described:
-            describe(child, texts)
-        yield texts

@@ -27,21 +27,34 @@ from taxosphere.taxonomy.formats import (
     image_folder,
     json_tree,
     jsonl,
+    level_table,
     mesh_xml,
     native,
+    nested_codes,
     newick,
     obo,
     opml,
+    outline,
+    path_list,
     rdf,
     semeval,
+    table_layouts,
     wordnet,
     yaml_tree,
 )
-from taxosphere.taxonomy.formats.io import obsolete
+from taxosphere.taxonomy.formats.io import grid, obsolete
 from taxosphere.taxonomy.formats.io.draft import Draft, build
 from taxosphere.taxonomy.formats.io.options import ReadOptions, WriteOptions, option_name, option_names
 from taxosphere.taxonomy.formats.io.rdf_syntax import SYNTAX_OF_SUFFIX
-from taxosphere.taxonomy.formats.io.streams import STREAM, bare_suffix, open_bytes, reading, suffix_to_write, writing
+from taxosphere.taxonomy.formats.io.streams import (
+    STREAM,
+    UTF8_BOM,
+    bare_suffix,
+    open_raw_bytes,
+    reading,
+    suffix_to_write,
+    writing,
+)
 from taxosphere.taxonomy.graph import Taxonomy
 
 __all__ = [
@@ -100,7 +113,8 @@ class Format:
     unsupported: Callable[[Taxonomy], list[str]] | None = None
 
 
-TABLES = (".tsv", ".csv")
+TABLES = (".tsv", ".csv", ".xlsx")
+TABLE_OPTIONS = frozenset({"mapping", "sheet", "encoding"})
 RECORD_OPTIONS = frozenset({"mapping", "columns", "language"})
 FORMATS = {
     item.name: item
@@ -136,25 +150,61 @@ FORMATS = {
         Format(
             name="class table",
             summary="class table of an ontology portal",
-            suffixes=TABLES,
+            suffixes=grid.SUFFIXES,
             read=class_table.read,
-            recognise=class_table.recognise,
+            options=frozenset({"sheet", "encoding"}),
         ),
         Format(
             name="concept table",
-            summary="a row per concept",
+            summary="a row per concept that names its parent",
             suffixes=TABLES,
+            reads_also=grid.SUFFIXES,
             read=concept_table.read,
             write=concept_table.write,
-            recognise=concept_table.recognise,
+            options=TABLE_OPTIONS | {"language"},
+        ),
+        Format(
+            name="level table",
+            summary="a column per level",
+            suffixes=TABLES,
+            reads_also=grid.SUFFIXES,
+            read=level_table.read,
+            write=level_table.write,
+            options=TABLE_OPTIONS | {"merge"},
+        ),
+        Format(
+            name="path list",
+            summary="a path per line, with or without ids",
+            suffixes=(*TABLES, ".txt"),
+            reads_also=grid.SUFFIXES,
+            read=path_list.read,
+            write=path_list.write,
+            options=TABLE_OPTIONS | {"merge"},
+        ),
+        Format(
+            name="nested codes",
+            summary="codes that nest, with names",
+            suffixes=TABLES,
+            reads_also=grid.SUFFIXES,
+            read=nested_codes.read,
+            write=nested_codes.write,
+            options=TABLE_OPTIONS | {"nested", "language"},
+        ),
+        Format(
+            name="outline",
+            summary="indented text, or Markdown headings and lists",
+            suffixes=(*outline.MARKDOWN, ".txt"),
+            read=outline.read,
+            options=frozenset({"encoding", "merge"}),
         ),
         Format(
             name="edges",
             summary="edge list of names, parent and child",
             suffixes=TABLES,
+            reads_also=grid.SUFFIXES,
             read=edges.read,
             write=edges.write,
-            options=frozenset({"columns"}),
+            options=TABLE_OPTIONS | {"columns"},
         ),
         Format(
             name="semeval",
@@ -276,7 +326,7 @@ def read(path: str | PathLike[str], options: ReadOptions | None = None) -> Taxon
         Where the format is not recognised, an option is stated that it does not use, or the content is at fault.
     """
     path, options = Path(path), options or ReadOptions()
-    form = recognise(path)
+    form = recognise(path, options)
     _check_options(path, form, options)
     with _without_garbage_collection():
         draft = form.read(path, options)
@@ -342,8 +392,16 @@ def unsupported_content(taxonomy: Taxonomy, path: str | PathLike[str]) -> list[s
     return lines
 
 
-def recognise(path: Path) -> Format:
-    """The format of an existing file or folder: the first row of `FORMATS` with its suffix that takes its content."""
+def recognise(path: Path, options: ReadOptions | None = None) -> Format:
+    """The format of an existing file or folder: the first row of `FORMATS` with its suffix that takes its content.
+
+    Parameters
+    ----------
+    path : Path
+        The file or folder.
+    options : ReadOptions, optional
+        What is said about a table decides how it is understood.
+    """
     if path == STREAM:
         raise InputError("standard input has no suffix to name its format; save it as a file that has one", path=path)
     with reading(path):
@@ -356,26 +414,42 @@ def recognise(path: Path) -> Format:
     rows = [form for form in FORMATS.values() if suffix in (*form.suffixes, *form.reads_also)]
     head = b"" if folder or not any(form.recognise for form in rows) else _head(path)
     for form in rows:
+        if form.recognise is None and suffix in grid.SUFFIXES:
+            return FORMATS[table_layouts.recognise(path, options or ReadOptions())]
         if form.recognise is None or form.recognise(path, head):
             return form
     raise _unknown_suffix(path)
 
 
 def _head(path: Path) -> bytes:
-    with open_bytes(path) as handle:
-        return handle.read(HEAD)
+    with open_raw_bytes(path) as handle:
+        return handle.read(HEAD).removeprefix(UTF8_BOM)
 
 
 def _to_write(taxonomy: Taxonomy, path: Path) -> Format:
     if path.is_dir() or not bare_suffix(path):
         return FORMATS["native"]
     suffix = bare_suffix(path)
-    if suffix in TABLES:
-        return FORMATS["concept table" if concept_table.META in taxonomy.meta else "edges"]
+    if suffix in (*TABLES, ".txt"):
+        return _table_to_write(taxonomy, suffix)
     for form in FORMATS.values():
         if suffix in form.suffixes and form.write is not None:
             return form
     raise _unknown_suffix(path)
+
+
+def _table_to_write(taxonomy: Taxonomy, suffix: str) -> Format:
+    """The kind of table that the taxonomy came from; else a path list, a concept table or an edge list."""
+    kinds = {
+        concept_table.META: "concept table",
+        level_table.META: "level table",
+        path_list.META: "path list",
+        nested_codes.META: "nested codes",
+        edges.META: "edges",
+    }
+    usual = {".txt": "path list", ".xlsx": "concept table"}.get(suffix, "edges")
+    name = next((name for key, name in kinds.items() if key in taxonomy.meta), usual)
+    return FORMATS[name if suffix in FORMATS[name].suffixes else usual]
 
 
 def _unknown_suffix(path: Path) -> InputError:

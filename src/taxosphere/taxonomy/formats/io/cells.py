@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain
 
 from taxosphere.taxonomy.concept import Concept
-from taxosphere.taxonomy.formats.io import escapes
+from taxosphere.taxonomy.formats.io import escapes, titles
 from taxosphere.taxonomy.graph import Taxonomy
 
 Pair = tuple[str, str]
@@ -27,7 +27,7 @@ ROLES = {
 OWN = ("description", "synonyms", "image")
 ALIASES = {"synonym": "synonyms", "images": "image", "definition": "description"}
 ESCAPED = "[]"
-EXTRA = "extra:"  # marks an extra whose own name would be mistaken for something else
+EXTRA = titles.EXTRA
 # Every title that some reader of tables understands, in plain form.
 TITLES = frozenset((*RESERVED, *ALIASES, *CHILD, *chain.from_iterable(ROLES.values()), "class_id", "preferred_label"))
 
@@ -45,6 +45,39 @@ def column_name(cell: str) -> str:
     return own + ESCAPED * name.endswith(ESCAPED) if own in RESERVED else name
 
 
+def detail_names(header: Sequence[str], taken: Collection[int]) -> dict[int, str]:
+    """What each titled column that is not `taken` holds: `description`, `synonyms`, `image`, or an extra of its title.
+
+    Parameters
+    ----------
+    header : sequence of str
+        Titles of all columns, empty where a column has none.
+    taken : collection of int
+        Columns that make the hierarchy.
+
+    Returns
+    -------
+    dict of int to str
+        One of each of ours at most, under the most usual title; brackets of a title stay. Titles that are repeated are
+        numbered.
+    """
+    names = {i: title.strip() for i, title in enumerate(header) if title.strip() and i not in taken}
+    ranked: dict[str, list[tuple[int, int]]] = {}
+    for i, title in names.items():
+        item = titles.meaning(title)
+        if item is not None and item.role in OWN:
+            ranked.setdefault(item.role, []).append((item.rank, i))
+    for role, columns in ranked.items():
+        i = min(columns)[1]
+        names[i] = role + ESCAPED * names[i].endswith(ESCAPED)
+    uses: dict[str, int] = {}
+    for i, name in names.items():
+        uses[name] = uses.get(name, 0) + 1
+        if uses[name] > 1:
+            names[i] = f"{name} ({uses[name]})"
+    return names
+
+
 def read_column(column: str, text: str) -> tuple[str, list[str]]:
     """What a column is called without brackets, and the values of one of its non-empty cells."""
     name = column.removesuffix(ESCAPED)
@@ -59,17 +92,48 @@ def read_column(column: str, text: str) -> tuple[str, list[str]]:
 
 def read_details(columns: Mapping[int, str], row: Sequence[str]) -> tuple[str, list[str], list[str], list[Pair]]:
     """Description, synonyms, images and extras in the cells of a row."""
-    own: dict[str, list[str]] = {name: [] for name in OWN}
+    texts: dict[str, list[str]] = {name: [] for name in OWN}
     extras = []
     for i, column in columns.items():
-        if row[i]:
+        if i < len(row) and row[i]:
             name, values = read_column(column, row[i])
-            if name in own:
-                own[name] += values
+            if name in texts:
+                texts[name] += values
             else:
                 extras += [(extra_key(name), value) for value in values]
-    description, synonyms, images = own.values()
+    description, synonyms, images = texts.values()
     return "".join(description), synonyms, images, extras
+
+
+DetailLists = tuple[list[str], list[tuple[str, ...]], list[tuple[str, ...]], list[tuple[Pair, ...]]]
+
+
+def detail_lists(details: Mapping[int, str], columns: Sequence[Sequence[str]]) -> DetailLists:
+    """Descriptions, synonyms, images and extras of all rows, from the cells by column; empty where no row has any.
+
+    Parameters
+    ----------
+    details : mapping of int to str
+        What the columns hold, as `detail_names` says.
+    columns : sequence of sequences of str
+        The cells of every column.
+    """
+    descriptions: list[str] = []
+    lists: dict[str, list[tuple[str, ...]]] = {"synonyms": [], "image": []}
+    extras: list[tuple[Pair, ...]] = []
+    for i, column in details.items():
+        name = column.removesuffix(ESCAPED)
+        if name == "description":
+            descriptions = ["".join(read_column(column, text)[1]) if text else "" for text in columns[i]]
+        elif name in lists:
+            lists[name] = [tuple(read_column(column, text)[1]) if text else () for text in columns[i]]
+        else:
+            key = extra_key(name)
+            extras = extras or [()] * len(columns[i])
+            for row, text in enumerate(columns[i]):
+                if text:
+                    extras[row] += tuple((key, value) for value in read_column(column, text)[1])
+    return descriptions, lists["synonyms"], lists["image"], extras
 
 
 def extra_key(name: str) -> str:
@@ -109,20 +173,27 @@ def write_columns(concept: Concept, columns: Iterable[str]) -> list[str]:
 
 
 def place_details(
-    titles: list[str], taken: Collection[int], details: Iterable[str], meant: Collection[str]
+    header: list[str], taken: Collection[int], details: Iterable[str], meant: Collection[str]
 ) -> list[int]:
-    """The column of each detail: the one that bears its title and is not ``taken``, or a new one that is none of those
-    ``meant`` for the hierarchy."""
-    place = {_key(column_name(title)): i for i, title in enumerate(titles) if i not in taken}
-    found = []
+    """The column of each detail: the one that bears its title and is not ``taken``, or a new one whose title plays none
+    of the roles that are ``meant`` for the hierarchy; new titles are added to ``header``."""
+    place = {_key(name): i for i, name in detail_names(header, taken).items()}
+    columns = []
     for column in details:
-        i = place.get(_key(column), len(titles))
-        if i == len(titles):
-            titles.append(EXTRA + column if plain(column) in meant else column)
+        i = place.get(_key(column), len(header))
+        if i == len(header):
+            header.append(EXTRA + column if _is_mistakable(column, meant) else column)
         else:
-            titles[i] = titles[i].removesuffix(ESCAPED) + ESCAPED * column.endswith(ESCAPED)
-        found.append(i)
-    return found
+            header[i] = header[i].removesuffix(ESCAPED) + ESCAPED * column.endswith(ESCAPED)
+        columns.append(i)
+    return columns
+
+
+def _is_mistakable(column: str, meant: Collection[str]) -> bool:
+    """Whether a title would be read as something else than this detail."""
+    item = titles.meaning(column)
+    name = column.removesuffix(ESCAPED)
+    return item is not None and (item.role in meant or (item.role in OWN and name not in OWN))
 
 
 def _key(column: str) -> str:

@@ -10,7 +10,7 @@ import csv
 import re
 from collections.abc import Iterator, Sequence
 
-from taxosphere.taxonomy.formats.io import cells
+from taxosphere.taxonomy.formats.io import titles
 
 USUAL = ",;\t|"  # where several are equally good, the first
 IN_CELLS = "|"  # joins the items of a list too, so it takes a known header to believe that it parts columns
@@ -32,12 +32,21 @@ def of(head: Sequence[str]) -> str:
 def _fitness(head: Sequence[str], delimiter: str) -> tuple[bool, int, bool]:
     """A known header, then the number of rows as wide as the first, then that few blanks follow as they do in prose."""
     rows = [row for row in _rows(head, delimiter) if any(row)]
-    known = bool(rows) and sum(cells.plain(cell) in cells.TITLES for cell in rows[0]) > 1
+    known = bool(rows) and _titled(rows[0])
     if not rows or len(rows[0]) == 1 or (delimiter == IN_CELLS and not known):
         return False, 0, False
     alike = sum(len(row) == len(rows[0]) for row in rows)
     text = "".join(head)
     return known, alike, 2 * text.count(delimiter + " ") < text.count(delimiter)
+
+
+def has_titles(head: Sequence[str], delimiter: str) -> bool:
+    """Whether the first row holds at least two titles that tables usually have."""
+    return _titled(next((row for row in _rows(head, delimiter) if any(row)), []))
+
+
+def _titled(row: Sequence[str]) -> bool:
+    return sum(titles.meaning(cell) is not None for cell in row) > 1
 
 
 def _rows(head: Sequence[str], delimiter: str) -> Iterator[list[str]]:

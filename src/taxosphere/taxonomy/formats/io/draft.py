@@ -23,6 +23,7 @@ from taxosphere.taxonomy.structure import Ints
 
 # No name or definition is this long; a longer one means a missing quote or line break.
 LONGEST_TEXT = 100_000
+WAYS_OUT = "--dangling keep makes it one, --dangling drop leaves the edge out"
 
 
 @dataclass(slots=True)
@@ -289,7 +290,11 @@ def _edges(draft: Draft, positions: dict[str, int], finder: _Finder) -> tuple[In
         parent, child = draft.parents[row], draft.children[row]
         if dangling[row]:
             missing = parent if parents[row] < 0 else child
-            finder.edge("dangling edge", row, f"the edge names '{_short(missing)}', which is no concept of this file")
+            finder.edge(
+                "dangling edge",
+                row,
+                f"the edge names '{_short(missing)}', which is no concept of this file; {WAYS_OUT}",
+            )
         elif loops[row]:
             finder.edge("self loop", row, f"'{_short(parent)}' is its own parent; remove this edge")
         else:

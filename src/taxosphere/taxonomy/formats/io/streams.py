@@ -68,17 +68,24 @@ def reading(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def open_bytes(path: Path) -> Iterator[IO[bytes]]:
-    """Decompressed bytes after the byte order mark; refuses empty files and UTF-16."""
+def open_raw_bytes(path: Path) -> Iterator[IO[bytes]]:
+    """Decompressed bytes with the byte order mark, if there is one; refuses empty files."""
     with (
         reading(path),
         path.open("rb") as raw,
         compression.decompressed(raw, path) as plain,
         io.BufferedReader(cast(io.RawIOBase, plain)) as handle,
     ):
-        head = handle.peek(3)[:3]
-        if not head:
+        if not handle.peek(1):
             raise InputError("the file is empty", path=path)
+        yield handle
+
+
+@contextmanager
+def open_bytes(path: Path) -> Iterator[IO[bytes]]:
+    """Decompressed bytes after the byte order mark; refuses empty files and UTF-16."""
+    with open_raw_bytes(path) as handle:
+        head = cast(io.BufferedReader, handle).peek(3)[:3]
         if head.startswith(WIDE_BOMS):
             raise InputError("is UTF-16 text; save it as UTF-8", path=path, line=1)
         if head.startswith(UTF8_BOM):

@@ -31,24 +31,13 @@ def read_rows(path: Path) -> Iterator[Row]:
             first = next(lines, "")
             if not first.endswith("\n"):
                 check_line_ends(path, first)
-            yield from _tab_rows(chain([first], lines))
+            yield from tab_rows(chain([first], lines))
             return
         head = list(islice(lines, delimiter.HEAD))
         between = delimiter.of(head)
         if head and delimiter.stated(head[0]):
             head[0] = "\n"  # an empty line in its place keeps the count
-        yield from _strict_rows(path, chain(head, lines), between)
-
-
-def comma(path: Path) -> str:
-    """What a file that calls itself comma-separated has in place of commas."""
-    with open_text(path) as handle:
-        return delimiter.of(list(islice(handle, delimiter.HEAD)))
-
-
-def kept_delimiter(path: Path) -> dict[str, str]:
-    """What a taxonomy remembers of it, to be written back the same."""
-    return {"comma": comma(path)} if separator(path) == "," else {}
+        yield from strict_rows(path, chain(head, lines), between)
 
 
 def delimiter_to_write(path: Path, kept: Mapping[str, Any]) -> str:
@@ -86,7 +75,7 @@ def _without_nul(path: Path, lines: Iterable[str]) -> Iterator[str]:
         yield line
 
 
-def _strict_rows(path: Path, lines: Iterator[str], between: str) -> Iterator[Row]:
+def strict_rows(path: Path, lines: Iterator[str], between: str) -> Iterator[Row]:
     reader = csv.reader(lines, delimiter=between, strict=True, skipinitialspace=True)
     while True:
         start = reader.line_num + 1
@@ -101,7 +90,7 @@ def _strict_rows(path: Path, lines: Iterator[str], between: str) -> Iterator[Row
             yield start, cells
 
 
-def _tab_rows(lines: Iterator[str]) -> Iterator[Row]:
+def tab_rows(lines: Iterator[str]) -> Iterator[Row]:
     waiting: deque[str] = deque()
     number = 1
     while True:
@@ -145,11 +134,11 @@ def _next_line(ahead: int, waiting: deque[str], lines: Iterator[str]) -> str | N
     return waiting[ahead]
 
 
-def format_row(cells: Iterable[str], between: str) -> str:
+def format_row(cells: Iterable[str], between: str, quote_all: bool = False) -> str:
     """One line with its end. Unlike the csv module this also quotes cells with leading spaces, which readers skip."""
-    return between.join(_quote(cell, between) for cell in cells) + "\n"
+    return between.join(_quote(cell, between, quote_all) for cell in cells) + "\n"
 
 
-def _quote(cell: str, between: str) -> str:
-    special = between in cell or '"' in cell or "\n" in cell or "\r" in cell or cell != cell.lstrip()
+def _quote(cell: str, between: str, always: bool) -> str:
+    special = always or between in cell or '"' in cell or "\n" in cell or "\r" in cell or cell != cell.lstrip()
     return '"' + cell.replace('"', '""') + '"' if special else cell

@@ -1,0 +1,137 @@
+"""Codes that nest: the code above each code, as in NAICS, ATC, HS, ISIC, UNSPSC, CPV and MSC.
+
+The code above `111110` is the longest other code that it begins with (`11111`). Codes of equal length are padded: zeros
+(`10101500`), or `X` (`00Axx`). A range (`31-33`, `A00-B99`) stands above the codes in it that no single code is above
+of. With several dots (`1.2.10`) the code above ends at a dot. Letters (ISIC's `A`) stand above the numbers that follow.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+_RANGE = re.compile(r"([^\W_]+(?:\.\d+)?)\s*[-–—]\s*([^\W_]+(?:\.\d+)?)")
+_CHECK_DIGIT = re.compile(r"(\d{8})-\d")
+_PADDING = re.compile(r"[xX]{2}$|(?<=\d)[xX]$")
+_SEPARATORS = " .-–/"
+MOST_RANGES = 0.3  # share of codes that may be ranges
+
+
+def nesting_share(codes: Sequence[str]) -> float:
+    """Share of codes that have one above, of those that are not on the shortest level."""
+    above = codes_above(codes)
+    single = [code for code in codes if code and not is_range(code)]
+    shortest = min((len(code) for code in single), default=0)
+    linked = sum(parent is not None for parent in above)
+    longer = sum(len(code) > shortest for code in single)
+    if not linked or len(set(codes)) < len(codes):
+        return 0.0
+    padded = len({len(code) for code in single}) == 1
+    return linked / len(codes) if padded else min(1.0, linked / max(longer, 1))
+
+
+def is_range(code: str) -> bool:
+    match = _RANGE.fullmatch(code.strip())
+    return match is not None and len(match[1]) == len(match[2]) and match[1] < match[2]
+
+
+def has_ranges(codes: Sequence[str]) -> bool:
+    """Whether some codes are ranges of others: few are, and codes are not padded with `X`."""
+    spans = sum(map(is_range, codes))
+    return 0 < spans < MOST_RANGES * len(codes) and not any(_PADDING.search(code.strip()) for code in codes)
+
+
+def codes_above(codes: Sequence[str]) -> list[int | None]:
+    """Position of the code directly above each code, None where there is none.
+
+    Parameters
+    ----------
+    codes : sequence of str
+        As they stand in the table; blanks around them do not count.
+    """
+    keys = _keys(codes)
+    ranges = has_ranges(codes)
+    place: dict[str, int] = {}
+    for i, key in enumerate(keys):
+        if key and not (ranges and is_range(codes[i])):
+            place.setdefault(key, i)
+    dotted = sum(key.count(".") > 1 for key in keys) > 0
+    above = [_longest(key, i, place, dotted) for i, key in enumerate(keys)]
+    if ranges:
+        _add_ranges([code.strip() for code in codes], above)
+    _add_letters(keys, above)
+    return above
+
+
+def _keys(codes: Sequence[str]) -> list[str]:
+    """Codes as they are compared: without check digits, padding and, where they part no levels, separators."""
+    bare = [match[1] if (match := _CHECK_DIGIT.fullmatch(code.strip())) else code.strip() for code in codes]
+    single = [code for code in bare if code and not is_range(code)]
+    sizes = Counter(map(len, single))
+    if any(_PADDING.search(code) for code in single):
+        return [_PADDING.sub("", code).rstrip(_SEPARATORS) for code in bare]
+    digits = [re.sub(r"\D", "", code) for code in single]
+    same = len(sizes) == 1 and bool(single) and len(single[0]) > 2
+    padded = same and sum(code.endswith("0") for code in digits) > 0.05 * len(digits)
+    if padded and all(code[:1].isalnum() for code in single):
+        return [code.rstrip("0").rstrip(_SEPARATORS) or code[:1] for code in bare]
+    return [code.rstrip(_SEPARATORS) or code for code in bare]
+
+
+def _longest(key: str, position: int, place: dict[str, int], dotted: bool) -> int | None:
+    """The longest other key that this one begins with, at a dot where several dots part the levels."""
+    end = len(key)
+    while end > 1:
+        end = key.rfind(".", 0, end) if dotted and "." in key[:end] else end - 1
+        if end <= 0:
+            return None
+        beginning = key[:end].rstrip(_SEPARATORS)
+        found = place.get(beginning)
+        if found is not None and found != position and beginning != key:
+            return found
+        if dotted and "." not in key[:end]:
+            return None
+    return None
+
+
+def _add_ranges(codes: Sequence[str], above: list[int | None]) -> None:
+    """The narrowest range around every code that has nothing above it."""
+    ranges = []
+    for i, code in enumerate(codes):
+        if is_range(code):
+            low, high = _RANGE.fullmatch(code).groups()  # type: ignore[union-attr]
+            ranges.append((low, high, i))
+    if not ranges:
+        return
+    for i, code in enumerate(codes):
+        if above[i] is not None and not is_range(code):
+            continue
+        low, high = _RANGE.fullmatch(code).groups() if is_range(code) else (code, code)  # type: ignore[union-attr]
+        around = [
+            (_span(first, last), j)
+            for first, last, j in ranges
+            if j != i and first <= low[: len(first)] and high[: len(last)] <= last and (first, last) != (low, high)
+        ]
+        if around:
+            above[i] = min(around)[1]
+
+
+def _span(first: str, last: str) -> tuple[int, ...]:
+    """How wide a range is, comparable between ranges of codes that are equally long."""
+    return (-len(first), *(ord(b) - ord(a) for a, b in zip(first, last, strict=True)))
+
+
+def _add_letters(keys: Sequence[str], above: list[int | None]) -> None:
+    """Single letters stand above the numbers that follow them up to the next letter."""
+    letters = [i for i, key in enumerate(keys) if len(key) == 1 and key.isalpha()]
+    if not letters or letters[0] != 0 or any(above[i] is not None for i in letters):
+        return
+    section: int | None = None
+    if any(key[:1].isalpha() for i, key in enumerate(keys) if i not in set(letters)):
+        return
+    for i, key in enumerate(keys):
+        if len(key) == 1 and key.isalpha():
+            section = i
+        elif above[i] is None:
+            above[i] = section

@@ -1,0 +1,139 @@
+"""Paths in texts: what parts their steps, and where an id stands beside them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+SEPARATORS = (
+    ">",
+    "/",
+    "|",
+    "::",
+    "»",
+    "→",
+    "->",
+    "=>",
+    "›",
+    "\\",
+    ";",
+    ":",
+)  # where several are equally good, the first
+SAMPLE = 2000  # texts that are tried
+FEWEST = 0.3  # share of texts with more than one step
+CLOSED = 0.5  # share of paths whose beginning is a path too, so that a list is believed at once
+_CODE = r"[^\s>]*\d[^\s>]*|\S+://\S+"
+# Ways to write an id before or behind a path. The first group of each is the id or the path, as the name says.
+BEFORE = tuple(
+    re.compile(pattern, re.DOTALL)
+    for pattern in (
+        rf"\s*({_CODE})\s+[-–—]\s+(.+)",
+        rf"\s*({_CODE})\s*:\s+(.+)",
+        rf"\s*\[({_CODE})\]\s*(.+)",
+        rf"\s*\(({_CODE})\)\s*(.+)",
+        rf"\s*({_CODE})\s{{2,}}(.+)",
+        r"\s*(\d[\w.-]*)\s*[,;]\s*(.+)",
+        r"\s*(\d+)\s+(.+)",
+    )
+)
+BEHIND = tuple(
+    re.compile(pattern, re.DOTALL)
+    for pattern in (
+        rf"(.+?)\s*\[({_CODE})\]\s*",
+        rf"(.+?)\s*\(({_CODE})\)\s*",
+        rf"(.+\S)\s+[-–—:]\s+({_CODE})\s*",
+        rf"(.+\S)\s{{2,}}({_CODE})\s*",
+        r"(.+\S)\s*[,;]\s*(\d[\w.-]*)\s*",
+    )
+)
+ALMOST_ALL = 0.98
+
+
+@dataclass(frozen=True, slots=True)
+class PathStyle:
+    """How the paths of a list are written.
+
+    Parameters
+    ----------
+    separator : str
+        Between the steps, without the blanks around it.
+    pattern : int
+        Which of `BEFORE` or `BEHIND` the ids follow; -1 where there are none.
+    behind : bool
+        Whether the ids stand behind the paths.
+    score : float
+        How well the sample fits.
+    """
+
+    separator: str
+    pattern: int = -1
+    behind: bool = False
+    score: float = 0.0
+
+    def split(self, text: str) -> tuple[str, tuple[str, ...]]:
+        """The id (empty where there is none) and the steps of one path."""
+        id = ""
+        if self.pattern >= 0 and (match := self.regex.fullmatch(text)):
+            id, text = (match[2], match[1]) if self.behind else (match[1], match[2])
+        return id.strip(), steps(text, self.separator)
+
+    @property
+    def regex(self) -> re.Pattern[str]:
+        return (BEHIND if self.behind else BEFORE)[self.pattern]
+
+
+def steps(text: str, separator: str) -> tuple[str, ...]:
+    """The steps of a path without blanks around them; a separator at either end parts nothing."""
+    return tuple(part for part in map(str.strip, text.split(separator)) if part)
+
+
+def recognise_style(texts: Sequence[str], separator: str | None = None, with_ids: bool = True) -> PathStyle | None:
+    """How paths are written in these texts, None where they are no paths.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        Lines of a list, or cells of a column.
+    separator : str, optional
+        What parts the steps, where it is stated.
+    with_ids : bool
+        Whether ids may stand beside the paths.
+    """
+    sample = [text.strip() for text in texts[:SAMPLE] if text.strip()]
+    if len(sample) < 2:
+        return PathStyle(separator) if separator and sample else None
+    styles = [_scored(sample, PathStyle(char)) for char in ([separator] if separator else _present(sample))]
+    for patterns, behind in ((BEFORE, False), (BEHIND, True)) if with_ids else ():
+        for index, pattern in enumerate(patterns):
+            found = [match for text in sample if (match := pattern.fullmatch(text))]
+            ids = {match[2 if behind else 1] for match in found}
+            if len(found) < ALMOST_ALL * len(sample) or len(ids) < ALMOST_ALL * len(found):
+                continue
+            bare = [match[1 if behind else 2] for match in found]
+            styles += [
+                _scored(bare, PathStyle(char, index, behind)) for char in ([separator] if separator else _present(bare))
+            ]
+    best = max(styles, key=lambda style: style.score, default=None)
+    if separator and best is None:
+        return PathStyle(separator)
+    return best if best is not None and (best.score > 0 or separator) else None
+
+
+def _present(texts: Sequence[str]) -> list[str]:
+    return [char for char in SEPARATORS if sum(char in text for text in texts) >= FEWEST * len(texts)]
+
+
+def _scored(texts: Sequence[str], style: PathStyle) -> PathStyle:
+    """Paths begin with each other, or at least share their few first steps."""
+    paths = [steps(text, style.separator) for text in texts]
+    several = [path for path in paths if len(path) > 1]
+    if len(several) < FEWEST * len(paths):
+        return style
+    known = set(paths)
+    closed = sum(path[:-1] in known for path in several) / len(several)
+    roots = len({path[0] for path in paths}) / len(paths)
+    if closed < CLOSED and (roots > 0.4 or len(several) < 0.8 * len(paths)):
+        return style
+    score = 2 * closed + len(several) / len(paths) - roots
+    return PathStyle(style.separator, style.pattern, style.behind, round(max(score, 0.001), 9))

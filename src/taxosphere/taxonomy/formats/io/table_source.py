@@ -1,0 +1,46 @@
+"""What a taxonomy keeps of the table it came from, so that it can be written back as it was."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from taxosphere.taxonomy.formats.io.draft import Draft
+from taxosphere.taxonomy.formats.io.encodings import SourceText
+from taxosphere.taxonomy.formats.io.grid import Grid
+from taxosphere.taxonomy.formats.io.options import ReadOptions
+from taxosphere.taxonomy.formats.io.streams import bare_suffix
+
+META = "source text"
+_KEPT = ("columns", "mapping", "nested", "merge", "language")
+
+
+def keep(draft: Draft, grid: Grid, options: ReadOptions) -> None:
+    """Put the text of the file into the draft's `meta`, with the options that it was understood by."""
+    draft.notes[:0] = grid.notes
+    if grid.source is None:
+        return
+    stated: dict[str, Any] = {name: getattr(options, name) for name in _KEPT}
+    draft.meta[META] = {
+        "text": grid.source.text,
+        "encoding": grid.source.encoding,
+        "bom": grid.source.bom,
+        "suffix": bare_suffix(draft.path),
+        "options": {name: dict(v) if isinstance(v, Mapping) else v for name, v in stated.items() if v},
+    }
+
+
+def kept_text(meta: Mapping[str, Any]) -> SourceText | None:
+    """The text that `keep` put there."""
+    kept = meta.get(META)
+    if not isinstance(kept, Mapping) or not isinstance(kept.get("text"), str):
+        return None
+    return SourceText(kept["text"], str(kept.get("encoding", "utf-8")), bool(kept.get("bom")))
+
+
+def kept_options(meta: Mapping[str, Any]) -> ReadOptions:
+    """The options that `keep` put there; faults of the source are mended again the way they were."""
+    stated = dict(meta[META].get("options", {}))
+    if "columns" in stated:
+        stated["columns"] = tuple(stated["columns"])
+    return ReadOptions(**stated, strict=False, dangling="keep")

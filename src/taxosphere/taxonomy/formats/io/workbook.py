@@ -1,0 +1,163 @@
+"""Workbooks: `.xlsx`, `.xls` and `.ods` in, `.xlsx` out."""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from collections.abc import Callable, Iterable, Sequence
+from datetime import date, datetime, time, timedelta
+from pathlib import Path
+from typing import Any
+
+from taxosphere import atomic
+from taxosphere.errors import InputError, require
+from taxosphere.taxonomy.formats.io import compression
+from taxosphere.taxonomy.formats.io.streams import reading
+
+SUFFIXES = (".xlsx", ".xls", ".ods", ".xlsm", ".xlsb")
+MOST_CELLS = 20_000_000  # a single cell far away makes a sheet of billions
+WIDEST = 60  # characters, of a column that is written
+_CELL = re.compile(rb'<c\b[^>]*?\sr="([A-Z]{1,3})(\d+)"')
+_NOT_IN_XML = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+
+Rows = list[list[str]]
+
+
+def sheets(path: Path) -> dict[str, Callable[[], Rows]]:
+    """Every sheet of a workbook that holds cells, as title → function that reads it.
+
+    Parameters
+    ----------
+    path : Path
+        The workbook. Its rows come with every cell as text: whole numbers without a decimal point, dates as in ISO
+        8601, errors as nothing.
+
+    Raises
+    ------
+    InputError
+        Where it is no workbook, is damaged, or is locked by a password.
+    """
+    calamine = require("python_calamine", "sheets")
+    with reading(path):
+        if not path.stat().st_size:
+            raise InputError("the file is empty", path=path)
+    compression.check_zip(path)
+    _check_extent(path)
+    try:
+        book = calamine.CalamineWorkbook.from_path(str(path))
+        names = [item.name for item in book.sheets_metadata if str(item.typ) == "SheetTypeEnum.WorkSheet"]
+    except (calamine.CalamineError, OSError, ValueError) as error:
+        raise _unreadable(path, error) from None
+
+    def reader(name: str) -> Callable[[], Rows]:
+        def read() -> Rows:
+            try:
+                sheet = book.get_sheet_by_name(name)
+                return [[_text(cell) for cell in row] for row in sheet.to_python(skip_empty_area=False)]
+            except (calamine.CalamineError, OSError, ValueError) as error:
+                raise _unreadable(path, error) from None
+
+        return read
+
+    return {name: reader(name) for name in names}
+
+
+def _unreadable(path: Path, error: Exception) -> InputError:
+    text = " ".join(str(error).split())[:100]
+    if "assword" in text:
+        return InputError("is locked by a password; save it without", path=path)
+    return InputError(f"is no workbook that can be read ({text}); save it anew, or as CSV", path=path)
+
+
+def _check_extent(path: Path) -> None:
+    """Refuse a workbook with a cell so far away that its sheet would not fit into memory."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            for item in archive.infolist():
+                if re.fullmatch(r"(?:xl/worksheets/[^/]+|content)\.xml", item.filename):
+                    _check_sheet(path, archive, item)
+    except (zipfile.BadZipFile, *compression.DAMAGED, NotImplementedError, RuntimeError, OSError):
+        return  # not a zip archive, or a broken one: the reader of workbooks says so better
+
+
+def _check_sheet(path: Path, archive: zipfile.ZipFile, item: zipfile.ZipInfo) -> None:
+    height = width = 0
+    rest = b""
+    with compression.zip_member(archive, item.filename, path) as handle:
+        while block := handle.read(1 << 20):
+            block = rest + block
+            for column, row in _CELL.findall(block):
+                height = max(height, int(row))
+                width = max(width, _column_number(column))
+            rest = block[-64:]
+    if height * width > MOST_CELLS:
+        message = f"a sheet reaches to row {height:,} and column {width:,}, too far for a table; clear the cells there"
+        raise InputError(message, path=path)
+
+
+def _column_number(letters: bytes) -> int:
+    number = 0
+    for letter in letters:
+        number = 26 * number + letter - 64
+    return number
+
+
+def _text(cell: Any) -> str:
+    if isinstance(cell, str):
+        return cell
+    if isinstance(cell, bool):
+        return "TRUE" if cell else "FALSE"
+    if isinstance(cell, float):
+        return str(int(cell)) if cell.is_integer() and abs(cell) < 1e15 else repr(cell)
+    if isinstance(cell, datetime):
+        return cell.date().isoformat() if cell.time() == time() else cell.isoformat(" ")
+    if isinstance(cell, (date, time)):
+        return cell.isoformat()
+    if isinstance(cell, timedelta):
+        return str(cell)
+    return str(cell)
+
+
+def write_xlsx(path: Path, titles: Sequence[str], rows: Iterable[Sequence[str]], sheet: str = "Taxonomy") -> None:
+    """Write one sheet with a bold header that stays in view, columns as wide as their texts, every cell as text.
+
+    Parameters
+    ----------
+    path : Path
+        Where the workbook goes; it appears whole or not at all.
+    titles : sequence of str
+        The header; no header is written where it is empty.
+    rows : iterable of sequences of str
+        As wide as the header.
+    sheet : str
+        Title of the sheet.
+    """
+    openpyxl = require("openpyxl", "sheets")
+    cells = [list(map(_cell, row)) for row in (*([titles] if titles else []), *rows)]
+    book = openpyxl.Workbook(write_only=True)
+    page = book.create_sheet(re.sub(r"[\[\]:*?/\\]", " ", sheet)[:31] or "Taxonomy")
+    for index, texts in enumerate(zip(*cells, strict=True), 1):
+        width = max(len(line) for text in texts[:5000] for line in text.split("\n"))
+        page.column_dimensions[openpyxl.utils.get_column_letter(index)].width = min(max(width + 2, 6), WIDEST)
+    if titles:
+        page.freeze_panes = "A2"
+    bold = openpyxl.styles.Font(bold=True)
+    for number, row in enumerate(cells):
+        page.append([_write_cell(openpyxl, page, text, bold if titles and not number else None) for text in row])
+    with atomic.file(path) as unfinished, unfinished.open("wb") as handle:
+        book.save(handle)
+
+
+def _cell(text: str) -> str:
+    """What XML cannot hold is replaced; it is no part of any name that people write."""
+    return _NOT_IN_XML.sub("\ufffd", text)
+
+
+def _write_cell(openpyxl: Any, page: Any, text: str, font: Any) -> Any:
+    """Text stays text: `=SUM(A1)` is no formula here, `007` no number."""
+    cell = openpyxl.cell.WriteOnlyCell(page, text or None)
+    if text:
+        cell.data_type = "s"
+    if font is not None:
+        cell.font = font
+    return cell

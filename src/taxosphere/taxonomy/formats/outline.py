@@ -1,0 +1,132 @@
+"""Outlines: indented text, Markdown headings and lists, trees as the command `tree` draws them (read only).
+
+A concept is its path. The depth of a line is its indentation, the number of its heading signs or of its dashes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from taxosphere.errors import InputError
+from taxosphere.taxonomy.formats.io.draft import Draft, counted
+from taxosphere.taxonomy.formats.io.encodings import read_source
+from taxosphere.taxonomy.formats.io.options import ReadOptions
+from taxosphere.taxonomy.formats.io.path_collector import PathCollector
+
+MARKDOWN = (".md", ".markdown")
+_HEADING = re.compile(r"(#{1,6})\s+(.*?)\s*#*")
+_ITEM = re.compile(r"(\s*)(?:[-*+•◦▪‣·]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?(.*)")
+_DASHES = re.compile(r"\s*([-*+.>]{1,20})\s*(?![-*+.>])(.*)")
+_DRAWN = re.compile(r"^(?:[│|]?[\s\u00a0]{1,4}|[│|])*[├└+`|]?[─-]{1,3}\s")
+_LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
+_EMPHASIS = re.compile(r"(\*\*|__|\*|_|`)(.+?)\1")
+TAB = 4  # columns, where tabs and blanks are mixed
+_FENCE = ("```", "~~~")
+
+
+def is_outline(lines: Sequence[str]) -> bool:
+    """Whether lines of a text file are an outline: some are indented or drawn below others.
+
+    Parameters
+    ----------
+    lines : sequence of str
+        Not empty, with the blanks at their beginnings.
+    """
+    if not lines or lines[0][:1].isspace():
+        return False
+    deep = sum(line[:1].isspace() or line[:1] in "│├└" for line in lines)
+    bullets = sum(_ITEM.fullmatch(line) is not None for line in lines)
+    dashes = {len(match[1]) for line in lines if (match := _DASHES.fullmatch(line))}
+    headings = sum(_HEADING.fullmatch(line) is not None for line in lines)
+    if deep:
+        return deep < len(lines)
+    return (len(dashes) > 1 and sum(_DASHES.fullmatch(line) is not None for line in lines) >= 0.5 * len(lines)) or (
+        headings > 1 and bullets > 1
+    )
+
+
+def read(path: Path, options: ReadOptions) -> Draft:
+    source = read_source(path, options.encoding)
+    lines = [(n, line.rstrip()) for n, line in enumerate(source.text.split("\n"), 1) if line.strip()]
+    if path.suffix.lower() not in MARKDOWN:
+        lines = [(n, line) for n, line in lines if not line.startswith("# ")] or lines
+    draft = Draft(path=path, format="outline")
+    draft.notes += [source.note] if source.note else []
+    collector = PathCollector(draft, options.merge == "names")
+    entries, kind = _entries(path, lines)
+    if not entries:
+        raise InputError("holds no headings and no list, so it is no outline", path=path)
+    stack: list[tuple[int, str]] = []
+    for number, depth, name in entries:
+        while stack and stack[-1][0] >= depth:
+            stack.pop()
+        stack.append((depth, name))
+        collector.add(tuple(step for _, step in stack), [""], number)
+    draft.notes.append(f"{kind} read as an outline")
+    if len(entries) < len(lines):
+        draft.left_out(f"{counted(len(lines) - len(entries), 'line')} that are no part of the outline")
+    collector.finish()
+    if not draft.parents:
+        draft.notes.append("no line stands below another: there is not one edge")
+    return draft
+
+
+Line = tuple[int, str]
+Entry = tuple[int, int, str]  # line, depth, name
+
+
+def _entries(path: Path, lines: Sequence[Line]) -> tuple[list[Entry], str]:
+    """The lines that are concepts, with their depths, and what they are."""
+    if path.suffix.lower() in MARKDOWN:
+        return _markdown(lines), "headings and lists"
+    if any(_DRAWN.match(line) and line[:1] in "│├└" for _, line in lines):
+        return [_drawn(entry) for entry in lines], "a drawn tree"
+    runs = [match for _, line in lines if (match := _DASHES.fullmatch(line)) and not line[:1].isspace()]
+    if len({len(match[1]) for match in runs}) > 1:
+        return _by_dashes(lines), "leading dashes"
+    items = [(n, _ITEM.fullmatch(line)) for n, line in lines]
+    if sum(match is not None for _, match in items) >= 0.9 * len(lines):
+        return [(n, _indent(m[1]), m[2].strip()) for n, m in items if m is not None and m[2].strip()], "a list"
+    return [(n, _indent(line), line.strip()) for n, line in lines], "indentation"
+
+
+def _markdown(lines: Sequence[Line]) -> list[Entry]:
+    """Headings, and the items of lists below them."""
+    entries: list[Entry] = []
+    fenced = False
+    for number, line in lines:
+        fenced ^= line.lstrip().startswith(_FENCE)
+        if fenced:
+            continue
+        if heading := _HEADING.fullmatch(line):
+            entries.append((number, len(heading[1]), _plain(heading[2])))
+        elif (item := _ITEM.fullmatch(line)) and _plain(item[2]):
+            entries.append((number, 10 + _indent(item[1]), _plain(item[2])))
+    return [entry for entry in entries if entry[2]]
+
+
+def _by_dashes(lines: Sequence[Line]) -> list[Entry]:
+    """`Animals`, `- Dogs`, `-- Poodles`: as deep as there are dashes."""
+    entries = []
+    for number, line in lines:
+        match = _DASHES.fullmatch(line)
+        depth, name = (len(match[1]), match[2].strip()) if match else (0, line.strip())
+        if name:
+            entries.append((number, depth, name))
+    return entries
+
+
+def _drawn(line: Line) -> Entry:
+    match = _DRAWN.match(line[1])
+    return (line[0], match.end(), line[1][match.end() :].strip()) if match else (line[0], 0, line[1].strip())
+
+
+def _indent(text: str) -> int:
+    return len(text.expandtabs(TAB)) - len(text.expandtabs(TAB).lstrip())
+
+
+def _plain(text: str) -> str:
+    """Without the signs of links and emphasis."""
+    return _EMPHASIS.sub(r"\2", _LINK.sub(r"\1", text)).strip()

@@ -1,0 +1,395 @@
+"""How a table is to be understood: which row holds the titles, and which columns make the hierarchy in which way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from taxosphere.errors import InputError
+from taxosphere.taxonomy.formats.io import level_columns, paths, titles
+from taxosphere.taxonomy.formats.io.codes import nesting_share
+from taxosphere.taxonomy.formats.io.grid import Grid, is_workbook, read_grid, sheet_grids
+from taxosphere.taxonomy.formats.io.level_columns import Levels
+from taxosphere.taxonomy.formats.io.options import ReadOptions
+from taxosphere.taxonomy.formats.outline import is_outline
+
+EDGES, CONCEPTS, CLASSES = "edges", "concept table", "class table"
+LEVELS, PATHS, CODES, OUTLINE = "level table", "path list", "nested codes", "outline"
+CLASS_TITLES = {"Class ID", "Preferred Label", "Parents"}
+HEADER_ROWS = 20  # among which the titles stand
+LONGEST_TITLE = 80
+NESTED = 0.9  # share of codes with a code above them that makes a table of nested codes believed
+FEW_ROWS = 3
+
+
+@dataclass(slots=True)
+class Reading:
+    """How a table is understood.
+
+    Parameters
+    ----------
+    layout : str
+        Name of a row of the registry.
+    header : int
+        Index of the row of titles; -1 where there is none.
+    titles : list of str
+        Of all columns, empty where a column has none.
+    roles : dict of str to int
+        Columns that make the hierarchy: id, name, parent, child, path …
+    levels : Levels, optional
+        Columns of a level table.
+    style : PathStyle, optional
+        How paths are written.
+    notes : list of str
+        What to say about it.
+    """
+
+    layout: str
+    header: int = -1
+    titles: list[str] = field(default_factory=list)
+    roles: dict[str, int] = field(default_factory=dict)
+    levels: Levels | None = None
+    style: paths.PathStyle | None = None
+    notes: list[str] = field(default_factory=list)
+
+    def title(self, column: int) -> str:
+        return f"'{self.titles[column]}'" if self.titles[column : column + 1] not in ([], [""]) else f"{column + 1}"
+
+
+def open_table(path: Path, options: ReadOptions, most: int | None = None) -> tuple[Grid, Reading]:
+    """Read a table and understand it.
+
+    Parameters
+    ----------
+    path : Path
+        A text table or a workbook.
+    options : ReadOptions
+        What the user said about it.
+    most : int, optional
+        Read no more lines of a text file than this.
+
+    Raises
+    ------
+    InputError
+        Where the table cannot be read, can be understood in no way, or in several ways that are equally good.
+    """
+    if not is_workbook(path):
+        grid = read_grid(path, options, most)
+        return grid, understand(grid, options)
+    readings: list[tuple[Grid, Reading]] = []
+    fault: InputError | None = None
+    names = []
+    for grid in sheet_grids(path, options):
+        names.append(grid.sheet)
+        try:
+            readings.append((grid, understand(grid, options)))
+        except InputError as error:
+            fault = fault or error
+    if not readings:
+        raise fault or InputError("no sheet of the workbook holds a cell", path=path)
+    grid, reading = max(readings, key=lambda item: len(item[0].rows))
+    if len(names) > 1:
+        others = ", ".join(f"'{name}'" for name in names if name != grid.sheet)
+        grid.notes.append(f"sheet '{grid.sheet}' read, not {others}; --sheet names another")
+    return grid, reading
+
+
+def recognise(path: Path, options: ReadOptions) -> str:
+    """Name of the layout of a table, of a text table by its beginning."""
+    return open_table(path, options, most=None if is_workbook(path) else _MOST_LINES)[1].layout
+
+
+_MOST_LINES = 5000
+
+
+def understand(grid: Grid, options: ReadOptions) -> Reading:
+    """How the table is to be read, judged by its beginning."""
+    grid = grid.head()
+    if not grid.rows:
+        raise InputError("holds nothing but comments", path=grid.path)
+    if grid.source is not None and not grid.delimiter and not options.mapping and is_outline([r[0] for r in grid.rows]):
+        return Reading(OUTLINE)
+    header = _header_row(grid, options)
+    names = [cell.strip() for cell in grid.rows[header]] if header >= 0 else []
+    reading = Reading("", header, names)
+    reading.roles = _stated_roles(grid, reading, options) if options.mapping else {}
+    for attempt in (_by_mapping, _by_codes_stated, _by_titles, _by_content):
+        if attempt(grid, reading, options):
+            return reading
+    raise _not_understood(grid, reading)
+
+
+def _header_row(grid: Grid, options: ReadOptions) -> int:
+    """Index of the row of titles: the one with most titles that are usual, below rows that fill fewer cells."""
+    rows = grid.rows[:HEADER_ROWS]
+    stated = [title for role, title in options.mapping.items() if role != "separator" and not title.isdecimal()]
+    if stated:
+        wanted = {titles.words(title) for title in stated}
+        for i, row in enumerate(rows):
+            if wanted <= {titles.words(cell) for cell in row}:
+                return i
+        shown = ", ".join(f"'{cell.strip()}'" for cell in max(rows, key=_filled) if cell.strip())
+        missing = next(title for title in stated if all(titles.words(title) not in map(titles.words, r) for r in rows))
+        raise InputError(f"--map names the column '{missing}', and the columns are {shown}"[:400], grid.path)
+    scores = [_title_score(row) for row in rows]
+    best = max(range(len(rows)), key=lambda i: (scores[i], -i))
+    if scores[best] >= 2 and all(_filled(row) < _filled(rows[best]) for row in rows[:best]):
+        return best
+    first = [titles.meaning(cell) for cell in rows[0]]
+    return 0 if any(item is not None and item.role in ("path", "parent") for item in first) else -1
+
+
+def _filled(row: Sequence[str]) -> int:
+    return sum(bool(cell.strip()) for cell in row)
+
+
+def _title_score(row: Sequence[str]) -> int:
+    short = [cell for cell in row if cell.strip() and len(cell) <= LONGEST_TITLE]
+    single = sum(titles.meaning(cell) is not None for cell in short)
+    return max(single, single + len(level_columns.find(row).names))
+
+
+def _stated_roles(grid: Grid, reading: Reading, options: ReadOptions) -> dict[str, int]:
+    """Columns that `--map` names, by title or by number."""
+    roles = {}
+    for role, title in options.mapping.items():
+        if role == "separator":
+            continue
+        plain = [titles.words(name) for name in reading.titles]
+        if title in reading.titles:
+            roles[role] = reading.titles.index(title)
+        elif titles.words(title) in plain and titles.words(title):
+            roles[role] = plain.index(titles.words(title))
+        elif title.isdecimal() and 1 <= int(title) <= max(map(len, grid.rows)):
+            roles[role] = int(title) - 1
+        else:
+            raise InputError(f"--map names the column '{title}', which the table has not", path=grid.path)
+    return roles
+
+
+def _by_mapping(grid: Grid, reading: Reading, options: ReadOptions) -> bool:
+    """What the columns that `--map` names say."""
+    stated = reading.roles
+    if not stated:
+        return False
+    level = sorted((role for role in stated if role.startswith("level")), key=lambda role: int(role.split()[-1]))
+    if level:
+        reading.levels = Levels([stated[role] for role in level], [])
+        reading.layout = LEVELS
+    elif "path" in stated:
+        reading.layout = PATHS
+        cells = column(grid, reading, stated["path"])
+        reading.style = paths.recognise_style(cells, options.mapping.get("separator"), with_ids=False)
+        if reading.style is None:
+            raise InputError("no separator parts the paths; state one with --map separator=…", path=grid.path)
+    elif options.nested:
+        return False
+    elif "child" in stated:
+        reading.roles = _assigned(grid, reading, options) | stated
+        reading.layout = EDGES
+    elif "parent" in stated:
+        reading.layout = CONCEPTS
+    else:
+        reading.roles = _assigned(grid, reading, options) | stated
+        return False
+    reading.roles = _assigned(grid, reading, options) | stated
+    return True
+
+
+def _by_codes_stated(grid: Grid, reading: Reading, options: ReadOptions) -> bool:
+    """Codes that nest, where the user says so."""
+    if not options.nested:
+        return False
+    reading.roles = _assigned(grid, reading, options) | reading.roles
+    reading.layout = CODES
+    if "id" not in reading.roles:
+        codes = [i for i in range(_width(grid)) if _is_code_column(column(grid, reading, i))]
+        if not codes:
+            raise InputError("--nested needs the column of codes; name it with --map id=TITLE", path=grid.path)
+        reading.roles["id"] = max(codes, key=lambda i: nesting_share(column(grid, reading, i)))
+    if "name" not in reading.roles:
+        texts = [i for i in range(_width(grid)) if i != reading.roles["id"]]
+        longest = max(texts, key=lambda i: sum(map(len, column(grid, reading, i))), default=None)
+        if longest is not None:
+            reading.roles["name"] = longest
+    return True
+
+
+def _by_titles(grid: Grid, reading: Reading, options: ReadOptions) -> bool:
+    """The first layout that the titles name."""
+    if reading.header < 0:
+        return False
+    if set(reading.titles) >= CLASS_TITLES:
+        reading.layout = CLASSES
+        return True
+    roles = reading.roles = _assigned(grid, reading, options) | reading.roles
+    if "parent" in roles and "child" in roles:
+        reading.layout = EDGES
+        return True
+    levels = level_columns.find(reading.titles)
+    if "parent" in roles and ({"name", "id", "description"} & roles.keys()):
+        reading.layout = CONCEPTS
+        if levels.names:
+            reading.notes.append(f"{level_columns.shown(reading.titles, levels)} kept, but not read as levels")
+        return True
+    if _is_levels(grid, reading, levels):
+        reading.layout, reading.levels = LEVELS, levels
+        return True
+    if "path" in roles:
+        reading.style = paths.recognise_style(column(grid, reading, roles["path"]), with_ids="id" not in roles)
+        if reading.style is not None:
+            reading.layout = PATHS
+            return True
+    return False
+
+
+def _is_levels(grid: Grid, reading: Reading, levels: Levels) -> bool:
+    """Whether the columns that their titles make levels hold any cell, and at least two do."""
+    return sum(any(column(grid, reading, i)) for i in levels.names) > 1
+
+
+def _by_content(grid: Grid, reading: Reading, options: ReadOptions) -> bool:
+    """Paths in a column, levels without titles, codes that nest, or an edge list."""
+    if "parent" not in reading.roles and "child" not in reading.roles and options.columns is None:
+        tries: tuple[Callable[[Grid, Reading], bool], ...] = (_is_path_column, _is_level_block, _is_code_table)
+        if any(attempt(grid, reading) for attempt in tries):
+            return True
+    reading.layout = EDGES
+    return _is_edge_list(grid, reading, options)
+
+
+def _is_path_column(grid: Grid, reading: Reading) -> bool:
+    """The column whose cells are paths, and the one that holds ids beside it."""
+    width = _width(grid)
+    styles = {i: paths.recognise_style(column(grid, reading, i), with_ids=width == 1) for i in range(width)}
+    candidates = {i: style for i, style in styles.items() if style is not None}
+    if not candidates:
+        return False
+    best = max(candidates, key=lambda i: candidates[i].score)
+    reading.layout, reading.style = PATHS, candidates[best]
+    reading.roles["path"] = best
+    if "id" not in reading.roles:
+        ids = [i for i in range(width) if i != best and _is_code_column(column(grid, reading, i))]
+        reading.roles |= {"id": ids[0]} if ids else {}
+    reading.roles.pop("name", None)
+    return True
+
+
+def _is_level_block(grid: Grid, reading: Reading) -> bool:
+    """Columns at the right end of the table in which every row is a path, filled from the left."""
+    block = level_columns.by_content(grid.rows[reading.header + 1 :], _width(grid))
+    if block is None:
+        return False
+    if reading.header < 0 and level_columns.begins_with_titles(grid.rows, block):
+        reading.header, reading.titles = 0, [cell.strip() for cell in grid.rows[0]]
+    reading.layout, reading.levels = LEVELS, block
+    if "id" not in reading.roles:
+        ids = [i for i in range(min(block.names)) if _is_code_column(column(grid, reading, i))]
+        reading.roles |= {"id": ids[0]} if ids else {}
+    reading.roles = {role: i for role, i in reading.roles.items() if i not in block.names}
+    return True
+
+
+def _is_code_table(grid: Grid, reading: Reading) -> bool:
+    """A titled column of codes that nest nearly all, and names."""
+    roles = reading.roles
+    if "id" not in roles or not {"name", "description"} & roles.keys():
+        return False
+    codes = column(grid, reading, roles["id"])
+    if len(codes) < 10 or nesting_share(codes) < NESTED:
+        return False
+    reading.layout = CODES
+    reading.notes.append("--map parent=TITLE names a column of parents, if there is one")
+    return True
+
+
+def _is_edge_list(grid: Grid, reading: Reading, options: ReadOptions) -> bool:
+    """Two columns that share values or repeat them; where nothing does, they are no edges."""
+    if options.columns is not None or _width(grid) != 2 or len(grid.rows) < FEW_ROWS:
+        return True
+    if reading.header >= 0 and ("parent" in reading.roles) != ("child" in reading.roles):
+        return True  # the reader of edge lists says which title is missing
+    left, right = ([row[i].strip() if i < len(row) else "" for row in grid.rows] for i in (0, 1))
+    if len(set(left)) < len(left) or set(left) & set(right) or 2 * len(set(right)) < len(right):
+        return True
+    raise _not_understood(grid, reading)
+
+
+def _not_understood(grid: Grid, reading: Reading) -> InputError:
+    line = grid.lines[0]
+    shown = ", ".join(f"'{name}'" for name in reading.titles[:12] if name)
+    if reading.titles and shown:
+        seen = f"the columns {shown} name no parents, levels or paths"
+    else:
+        seen = "no value of the first column is repeated or stands in the second, so the two are no edges"
+    ways = "--map id=TITLE --nested reads codes that nest, --map parent=TITLE names the column of parents"
+    if not reading.titles:
+        ways = "--nested reads codes that nest (--map id=1,name=2), --columns parent,child says that they are edges"
+    return InputError(f"{seen}; {ways}", path=grid.path, line=line)
+
+
+def _assigned(grid: Grid, reading: Reading, options: ReadOptions) -> dict[str, int]:
+    """The column of each role, by titles; asks for `--map` where two would do equally well."""
+    stated = set(reading.roles)
+    roles = title_roles(reading.titles, options.language)
+    meant = [(i, item) for i, name in enumerate(reading.titles) if (item := titles.meaning(name)) is not None]
+    rivals = [i for i, item in meant if item.role == "parent" and not item.by_id]
+    rivals = [i for i in rivals if "name" not in titles.words(reading.titles[i]).split()]
+    if "parent" not in stated and len(rivals) > 1 and roles["parent"] in rivals:
+        first, other = (column(grid, reading, i) for i in rivals[:2])
+        line = grid.lines[reading.header]
+        if titles.words(reading.titles[rivals[0]]) == titles.words(reading.titles[rivals[1]]):
+            raise InputError(f"the header names the column '{reading.titles[rivals[0]]}' twice", grid.path, line)
+        if any(first) and any(other) and first != other:
+            names = " and ".join(f"'{reading.titles[i]}'" for i in rivals[:2])
+            raise InputError(f"{names} could both be the parents; say which with --map parent=TITLE", grid.path, line)
+    return roles
+
+
+def title_roles(header: Sequence[str], language: str | None = None) -> dict[str, int]:
+    """The columns of a concept table or an edge list, by titles alone.
+
+    Parameters
+    ----------
+    header : sequence of str
+        Titles of all columns.
+    language : str, optional
+        Of the names, where several columns hold names.
+    """
+    meant = [(i, item) for i, name in enumerate(header) if (item := titles.meaning(name)) is not None]
+    roles: dict[str, int] = {}
+    for role in ("id", "name", "parent", "child", "description", "path"):
+        items = [(i, item) for i, item in meant if item.role == role]
+        if items:
+            roles[role] = _best(items, language, by_id="id" in roles or role == "id")
+    return roles
+
+
+def _best(items: list[tuple[int, titles.Meaning]], language: str | None, by_id: bool) -> int:
+    """The most usual title; in the language that is asked for, else in none, else in English."""
+
+    def order(entry: tuple[int, titles.Meaning]) -> tuple[int, int, int, int]:
+        i, item = entry
+        tongue = 0 if item.language == (language or "") else 1 if item.language in ("", "en") else 2
+        return tongue, int(item.role == "parent" and item.by_id != by_id), item.rank, i
+
+    return min(items, key=order)[0]
+
+
+def column(grid: Grid, reading: Reading, index: int) -> list[str]:
+    """The cells of a column below the titles, without blanks around them."""
+    return [row[index].strip() if index < len(row) else "" for row in grid.rows[reading.header + 1 :]]
+
+
+def _width(grid: Grid) -> int:
+    return max(map(len, grid.rows))
+
+
+def _is_code_column(cells: Sequence[str]) -> bool:
+    """All different, short and without blanks inside, most with a digit."""
+    filled = [cell for cell in cells if cell]
+    if len(filled) < 0.9 * len(cells) or len(set(filled)) < len(filled):
+        return False
+    plain = sum(" " not in cell and len(cell) <= 64 for cell in filled)
+    return plain >= 0.98 * len(filled) and sum(any(map(str.isdecimal, cell)) for cell in filled) >= 0.5 * len(filled)
