@@ -178,13 +178,15 @@ class _Limited(io.RawIOBase):
         return len(block)
 
 
-def check_zip(path: Path) -> None:
+def check_zip(content: IO[bytes], path: Path) -> None:
     """Refuse a zip archive, such as a workbook, whose directory promises more than the limits allow.
 
     Parameters
     ----------
-    path : Path
+    content : binary file
         The archive. What is no zip archive is left to its reader.
+    path : Path
+        Its name, for the messages.
 
     Raises
     ------
@@ -192,7 +194,7 @@ def check_zip(path: Path) -> None:
         Where the files in it would grow beyond the limits.
     """
     try:
-        with zipfile.ZipFile(path) as archive:
+        with zipfile.ZipFile(content) as archive:
             items = archive.infolist()
     except (zipfile.BadZipFile, OSError):
         return

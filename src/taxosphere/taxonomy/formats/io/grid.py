@@ -56,7 +56,7 @@ class Grid:
 
 
 def is_workbook(path: Path) -> bool:
-    return path.suffix.lower() in workbook.SUFFIXES
+    return bare_suffix(path) in workbook.SUFFIXES
 
 
 def read_grid(path: Path, options: ReadOptions, most: int | None = None) -> Grid:

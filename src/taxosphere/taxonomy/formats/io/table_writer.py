@@ -72,7 +72,7 @@ def write(taxonomy: Taxonomy, path: Path, options: WriteOptions, layout: Layout)
     layout : Layout
         The rows.
     """
-    if path.suffix.lower() in workbook.SUFFIXES:
+    if bare_suffix(path) in workbook.SUFFIXES:
         sheet = str(taxonomy.meta.get(layout.meta, {}).get("sheet") or "Taxonomy")
         workbook.write_xlsx(path, layout.titles, (layout.row(edge) for edge in layout.edges()), sheet)
         return

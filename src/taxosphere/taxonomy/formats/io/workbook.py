@@ -6,16 +6,18 @@ import re
 import zipfile
 from collections.abc import Callable, Iterable, Sequence
 from datetime import date, datetime, time, timedelta
+from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
-from taxosphere import atomic
 from taxosphere.errors import InputError, require
 from taxosphere.taxonomy.formats.io import compression
-from taxosphere.taxonomy.formats.io.streams import reading
+from taxosphere.taxonomy.formats.io.streams import open_binary_to_write, open_raw_bytes, reading
 
 SUFFIXES = (".xlsx", ".xls", ".ods", ".xlsm", ".xlsb")
 MOST_CELLS = 20_000_000  # a single cell far away makes a sheet of billions
+MOST_BYTES = 1 << 30
+LONGEST = 32_767  # characters that a cell can hold
 WIDEST = 60  # characters, of a column that is written
 _CELL = re.compile(rb'<c\b[^>]*?\sr="([A-Z]{1,3})(\d+)"')
 _NOT_IN_XML = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
@@ -38,13 +40,12 @@ def sheets(path: Path) -> dict[str, Callable[[], Rows]]:
         Where it is no workbook, is damaged, or is locked by a password.
     """
     calamine = require("python_calamine", "sheets")
-    with reading(path):
-        if not path.stat().st_size:
-            raise InputError("the file is empty", path=path)
-    compression.check_zip(path)
-    _check_extent(path)
+    content = _content(path)
+    compression.check_zip(content, path)
+    _check_extent(content, path)
+    content.seek(0)
     try:
-        book = calamine.CalamineWorkbook.from_path(str(path))
+        book = calamine.CalamineWorkbook.from_filelike(content)
         names = [item.name for item in book.sheets_metadata if str(item.typ) == "SheetTypeEnum.WorkSheet"]
     except (calamine.CalamineError, OSError, ValueError) as error:
         raise _unreadable(path, error) from None
@@ -62,6 +63,18 @@ def sheets(path: Path) -> dict[str, Callable[[], Rows]]:
     return {name: reader(name) for name in names}
 
 
+def _content(path: Path) -> BytesIO:
+    """The bytes of the workbook, which may be compressed once more as a whole."""
+    if compression.compression_suffix(path):
+        with open_raw_bytes(path) as handle:
+            return BytesIO(handle.read())
+    with reading(path):
+        data = path.read_bytes()
+    if not data:
+        raise InputError("the file is empty", path=path)
+    return BytesIO(data)
+
+
 def _unreadable(path: Path, error: Exception) -> InputError:
     text = " ".join(str(error).split())[:100]
     if "assword" in text:
@@ -69,10 +82,12 @@ def _unreadable(path: Path, error: Exception) -> InputError:
     return InputError(f"is no workbook that can be read ({text}); save it anew, or as CSV", path=path)
 
 
-def _check_extent(path: Path) -> None:
-    """Refuse a workbook with a cell so far away that its sheet would not fit into memory."""
+def _check_extent(content: IO[bytes], path: Path) -> None:
+    """Refuse a workbook that is too large, or has a cell so far away that its sheet would not fit into memory."""
     try:
-        with zipfile.ZipFile(path) as archive:
+        with zipfile.ZipFile(content) as archive:
+            if sum(item.file_size for item in archive.infolist()) > MOST_BYTES:
+                raise InputError("is too large for a workbook when decompressed; save it as CSV", path=path)
             for item in archive.infolist():
                 if re.fullmatch(r"(?:xl/worksheets/[^/]+|content)\.xml", item.filename):
                     _check_sheet(path, archive, item)
@@ -133,7 +148,7 @@ def write_xlsx(path: Path, titles: Sequence[str], rows: Iterable[Sequence[str]],
         Title of the sheet.
     """
     openpyxl = require("openpyxl", "sheets")
-    cells = [list(map(_cell, row)) for row in (*([titles] if titles else []), *rows)]
+    cells = [[_cell(path, text) for text in row] for row in (*([titles] if titles else []), *rows)]
     book = openpyxl.Workbook(write_only=True)
     page = book.create_sheet(re.sub(r"[\[\]:*?/\\]", " ", sheet)[:31] or "Taxonomy")
     for index, texts in enumerate(zip(*cells, strict=True), 1):
@@ -144,12 +159,29 @@ def write_xlsx(path: Path, titles: Sequence[str], rows: Iterable[Sequence[str]],
     bold = openpyxl.styles.Font(bold=True)
     for number, row in enumerate(cells):
         page.append([_write_cell(openpyxl, page, text, bold if titles and not number else None) for text in row])
-    with atomic.file(path) as unfinished, unfinished.open("wb") as handle:
-        book.save(handle)
+    _without_times(book, path)
 
 
-def _cell(text: str) -> str:
+def _without_times(book: Any, path: Path) -> None:
+    """Save a workbook without the time of day, so that equal content gives equal files."""
+    book.properties.created = book.properties.modified = datetime(2000, 1, 1)
+    content, packed = BytesIO(), BytesIO()
+    book.save(content)
+    with zipfile.ZipFile(content) as source, zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as target:
+        for item in source.infolist():
+            data = source.read(item)
+            if item.filename == "docProps/core.xml":  # the time of saving stands there all the same
+                data = re.sub(rb"(<dcterms:modified[^>]*>)[^<]*", rb"\g<1>2000-01-01T00:00:00Z", data)
+            target.writestr(zipfile.ZipInfo(item.filename), data, zipfile.ZIP_DEFLATED)
+    with open_binary_to_write(path) as handle:
+        handle.write(packed.getvalue())
+
+
+def _cell(path: Path, text: str) -> str:
     """What XML cannot hold is replaced; it is no part of any name that people write."""
+    if len(text) > LONGEST:
+        message = f"'{text[:40]}…' is longer than a cell can be ({LONGEST:,} characters); write .csv"
+        raise InputError(message, path=path)
     return _NOT_IN_XML.sub("\ufffd", text)
 
 
