@@ -453,8 +453,8 @@ def _table_to_write(taxonomy: Taxonomy, suffix: str) -> Format:
 
 
 def _unknown_suffix(path: Path) -> InputError:
-    suffixes = dict.fromkeys(suffix for form in FORMATS.values() for suffix in form.suffixes if suffix != FOLDER)
-    text = f"the suffix '{bare_suffix(path)}' names no known format ({', '.join(suffixes)}, or a folder)"
+    suffixes = dict.fromkeys(suffix for form in FORMATS.values() for suffix in form.suffixes[:1] if suffix != FOLDER)
+    text = f"the suffix '{bare_suffix(path)}' names no known format ({', '.join(suffixes)} and others, or a folder)"
     return InputError(text, path=path)
 
 
