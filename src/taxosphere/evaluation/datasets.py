@@ -52,3 +52,21 @@ def find(name: str, data: str | os.PathLike[str] | None = None) -> Dataset:
     known = sorted({item.name for item in every if (item / "nodes.tsv").is_file()})
     listed = f"known names: {', '.join(known)}" if known else f"set {VARIABLE} or --data to the folder of benchmarks"
     raise InputError(f"there is no taxonomy '{name}'; {listed}")
+
+
+# Concepts of these are asked of other taxonomies as queries that do not belong: everyday, medical and verbal concepts.
+FOREIGN = ("semeval_food_temp", "mesh", "semeval_verb")
+RELATIVES = {"semeval_food": "semeval_food_temp"}  # other releases of the same taxonomy
+
+
+def foreign_to(name: str, data: str | os.PathLike[str] | None = None) -> list[Dataset]:
+    """Benchmarks whose concepts do not belong into the taxonomy ``name``; ``data`` as in `folders`.
+
+    Raises `InputError` where no benchmark is at hand.
+    """
+    own = RELATIVES.get(name, name)
+    places = [folder / other for folder in folders(data) for other in FOREIGN if other != own]
+    sources = [Dataset(place.name, place) for place in places if (place / "nodes.tsv").is_file()]
+    if not sources:
+        raise InputError("no other taxonomy is at hand to ask foreign concepts of; name one with --foreign")
+    return sources

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -17,8 +17,10 @@ from taxosphere.cli.seeds import LAST_SEED, refuse_seeds
 from taxosphere.cli.settings import parse
 from taxosphere.errors import InputError, require
 from taxosphere.methods import registry as methods
+from taxosphere.taxonomy import Taxonomy
 
 if TYPE_CHECKING:
+    from taxosphere.evaluation.datasets import Dataset
     from taxosphere.evaluation.protocol import Result, Spread
 
 HEADERS = {
@@ -44,6 +46,7 @@ class Asked(StrEnum):
 
     published = "published"
     leaves = "leaves"
+    scenarios = "scenarios"
     pictures = "pictures"
     unseen = "unseen"
 
@@ -57,8 +60,12 @@ def evaluate(
     taxonomy: str = typer.Argument(metavar="TAX", help="A taxonomy: a file, a folder, or the name of a benchmark."),
     split: Asked | None = typer.Option(
         None,
-        help="'published' reads split.tsv beside the data, 'leaves' hides a random fifth of the leaves, 'pictures' "
-        "asks for the labels of a fifth of the pictures, 'unseen' hides leaves and asks with their pictures.",
+        help="'published' reads split.tsv beside the data, 'leaves' hides a random fifth of the leaves, 'scenarios' "
+        "asks what a real list holds (inner concepts, branches, foreign and known ones too), 'pictures' asks for the "
+        "labels of a fifth of the pictures, 'unseen' hides leaves and asks with their pictures.",
+    ),
+    foreign: Path | None = typer.Option(
+        None, metavar="TAX", help="With 'scenarios': a taxonomy whose concepts do not belong; default: benchmarks."
     ),
     classes: int | None = typer.Option(None, min=2, help="With 'pictures': labels drawn per run; default: all."),
     queries: Queries = typer.Option(Queries.leaves, help="Ask for hidden leaves only, or for inner concepts too."),
@@ -123,6 +130,9 @@ def evaluate(
     _refuse("questions in pictures", {"--classes": classes, "--image-encoder": image_encoder != "auto"})
     tree, parts = source.read(column_order(columns))
     tree, repairs = protocol.prepare(tree, repair=repair, descriptions=not without_descriptions)
+    if split is Asked.scenarios:
+        _scenarios(source, tree, parse(set_), foreign, data, method, encoder, runs=runs, seed=seed, json=json)
+        return
     published = split is Asked.published or (split is None and parts is not None)
     plan = protocol.Plan("published" if published else "leaves", queries.value, runs, seed, parse(set_))
     for line in repairs:
@@ -132,6 +142,55 @@ def evaluate(
             tree, method, plan, encoder=text_encoders.load(encoder), parts=parts, dataset=source.name, progress=report
         )
     finish(result, out, json, repairs)
+
+
+def _scenarios(
+    source: Dataset,
+    tree: Taxonomy,
+    settings: Mapping[str, str],
+    foreign: Path | None,
+    data: str | None,
+    method: str,
+    encoder: str,
+    *,
+    runs: int,
+    seed: int,
+    json: bool,
+) -> None:
+    """Ask every scenario of one taxonomy, print the figures."""
+    from taxosphere.encoders.text import registry as text_encoders
+    from taxosphere.evaluation import datasets, protocol, scenario_protocol
+
+    others = [foreign] if foreign is not None else [other.path for other in datasets.foreign_to(source.name, data)]
+    with steps() as report:
+        result = scenario_protocol.evaluate(
+            tree,
+            [protocol.prepare(Taxonomy.read(path), repair=True)[0] for path in others],
+            lambda: methods.create(method, settings),
+            encoder=text_encoders.load(encoder),
+            runs=runs,
+            random_state=seed,
+            dataset=source.name,
+            progress=report,
+        )
+    output.document(result.document()) if json else show_scenarios(result.document())
+
+
+def show_scenarios(document: Mapping[str, Any]) -> None:
+    """One table per scenario's figures and one line for the mixture."""
+    columns = tuple(dict.fromkeys(key for part in document["scenarios"].values() for key in part))
+    rows = [[name, *(_figure(key, part.get(key)) for key in columns)] for name, part in document["scenarios"].items()]
+    title = f"{document['dataset']}; runs: {document['runs']}; percentages, except MR and AUROC"
+    output.table(["scenario", *columns], rows, title)
+    mixture = document["mixture"]
+    print(f"mixture: expected calibration error {mixture['ece']:.3f}")
+    for line in ("0.8", "0.9"):
+        part = mixture[f"at_{line}"]
+        print(f"  --accept {line}: precision {part['precision']:.3f}, coverage {part['coverage']:.3f}")
+
+
+def _figure(key: str, value: float | None) -> str:
+    return "" if value is None else f"{value:.3f}" if "auroc" in key else f"{value:.1f}"
 
 
 def finish(result: Result, out: Path | None, json: bool, repairs: tuple[str, ...] = ()) -> None:
