@@ -25,6 +25,7 @@ RDF_XML = (
     b'xmlns:s="http://www.w3.org/2004/02/skos/core#">\n<s:Concept rdf:about="http://x/a">\n'
     b"<s:prefLabel>%s</s:prefLabel></s:Concept>"
 )
+OWL_XML = b'<?xml version="1.0"?>\n<Ontology xmlns="http://www.w3.org/2002/07/owl#">'
 NESTED = b"".join(b'<!ENTITY a%d "%s">' % (i + 1, b"&a%d;" % i * 10) for i in range(8))
 BOMB = b'<!DOCTYPE rdf:RDF [<!ENTITY a0 "x">' + NESTED + b"]>\n"
 LONG = b"x" * 200_000
@@ -71,13 +72,44 @@ FILES: dict[str, tuple[str, bytes, int | None, str]] = {
     "RDF/XML mismatched tag": ("x.rdf", RDF_XML % b"a" + b"\n</rdf:rdf>", 4, "mismatched tag"),
     "RDF/XML unknown entity": ("x.rdf", RDF_XML % b"&nbsp;" + b"</rdf:RDF>", 3, "undefined entity"),
     "RDF/XML in Latin-1": ("x.rdf", RDF_XML % b"\xe9" + b"</rdf:RDF>", 3, "0xe9"),
-    "RDF/XML entity bomb": ("x.rdf", BOMB + RDF_XML % b"&a8;" + b"</rdf:RDF>", 4, "amplification"),
+    "RDF/XML entity bomb": ("x.rdf", BOMB + RDF_XML % b"&a8;" + b"</rdf:RDF>", 1, "entity 'a1'"),
+    "RDF/XML long entity": ("x.rdf", b'<!DOCTYPE a [\n<!ENTITY a "%s">]>\n' % LONG + RDF_XML % b"&a;", 2, "entity 'a'"),
+    "RDF/XML entity in another file": (
+        "x.rdf",
+        b'<!DOCTYPE a [\n<!ENTITY a SYSTEM "file:///etc/passwd">]>\n' + RDF_XML % b"&a;" + b"</rdf:RDF>",
+        2,
+        "leads out of the file",
+    ),
+    "RDF/XML nested without end": ("x.rdf", RDF_XML % b"a" + b"<s:a><s:b>" * 100_000, 3, "inside each other"),
+    "JSON-LD nested without end": (
+        "x.jsonld",
+        b'{"@id": "http://x/a", "http://x/b":' * 100_000,
+        1,
+        "inside each other",
+    ),
     "N-Triples syntax": ("x.nt", b"<http://x/a> <http://x/p> <http://x/b> .\n<http://x/a> .\n", 2, "syntax"),
     "JSON-LD syntax": ("x.jsonld", b'{"@id": "http://x/a",\n "@type" }', 2, "syntax"),
     "JSON-LD from elsewhere": ("x.jsonld", b'{"@context": "http://schema.org", "name": "a"}', 1, "syntax"),
     "RDF without a hierarchy": ("x.ttl", b"<http://x/a> <http://x/p> <http://x/b> .\n", None, "hierarchy"),
-    "OWL in functional syntax": ("x.owl", b"Prefix(:=<http://x/>)\nOntology()\n", 1, "functional"),
-    "OWL/XML": ("x.owl", b'<?xml version="1.0"?>\n<Ontology xmlns="http://www.w3.org/2002/07/owl#"/>', 1, "OWL/XML"),
+    "OWL functional without argument": (
+        "x.owl",
+        b"Prefix(:=<http://x/>)\nOntology(\nSubClassOf(:a)\n)",
+        3,
+        "SubClassOf",
+    ),
+    "OWL functional cut off": ("x.ofn", b"Prefix(:=<http://x/>)\nOntology(\nSubClassOf(:a :b)\n", 3, "cut off"),
+    "OWL functional unknown prefix": ("x.ofn", b"Ontology(\nSubClassOf(z:a z:b))\n", 2, "'z:' is not declared"),
+    "OWL functional unknown axiom": ("x.ofn", b"Ontology(\n\nBelow(<http://x/a> <http://x/b>))\n", 3, "Below"),
+    "OWL functional open text": ("x.ofn", b'Ontology(\nAnnotationAssertion(<x:a> <x:b> "c))\n', 2, "out of place"),
+    "OWL functional nested without end": ("x.ofn", b"Ontology(" + b"SubClassOf(" * 100_000, 1, "inside each other"),
+    "OWL/XML without attribute": ("x.owl", OWL_XML + b"<Declaration><Class/></Declaration></Ontology>", 2, "<Class>"),
+    "OWL/XML mismatched tag": ("x.owx", OWL_XML + b"<Declaration></Ontology>", 2, "mismatched tag"),
+    "OWL/XML unknown axiom": ("x.owx", OWL_XML + b"\n<Below/></Ontology>", 3, "Below"),
+    "Manchester without a name": ("x.owl", b"Ontology:\nClass:\n  SubClassOf: <http://x/a>\n", 3, "expected a name"),
+    "Manchester cut off": ("x.omn", b"Ontology:\nClass: <http://x/a>\n  SubClassOf:", 3, "cut off"),
+    "Manchester unknown prefix": ("x.omn", b"Ontology:\nClass: z:a\n", 2, "'z:' is not declared"),
+    "Manchester nested without end": ("x.omn", b"Class: <x:a>\nSubClassOf: " + b"(" * 100_000, 2, "inside each other"),
+    "OWL without classes": ("x.ofn", b"Ontology()\n", None, "hierarchy"),
     "RDF its own parent": ("x.ttl", PREFIX + b"<http://x/a> skos:broader <http://x/a> .\n", 2, "its own parent"),
     "RDF long text": (
         "x.ttl",

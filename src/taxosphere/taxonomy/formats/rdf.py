@@ -28,7 +28,7 @@ def recognise(path: Path, head: bytes) -> bool:
 def other_content(taxonomy: Taxonomy) -> list[str]:
     """What the RDF source says beside its concepts, one line each; only RDF and the native folder hold it."""
     kept = taxonomy.meta.get("rdf", {})
-    lines = ["statements of the RDF source that are not about its concepts left out"] if kept.get("statements") else []
+    lines = ["statements of the RDF source that are not about its concepts left out"] if kept.get("others") else []
     if kept.get("language"):
         lines.append(f"the language '{kept['language']}' of names, definitions and synonyms left out")
     return lines

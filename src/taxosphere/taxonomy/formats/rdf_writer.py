@@ -1,4 +1,4 @@
-"""From concepts to statements, the understood ones first, then everything the source said besides."""
+"""Writing SKOS and OWL: back into the text that was read, or from the concepts."""
 
 from __future__ import annotations
 
@@ -6,97 +6,95 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from taxosphere.taxonomy.concept import Concept
+from taxosphere.errors import InputError
+from taxosphere.taxonomy.formats.io import owl_spelling, rdf_claims
 from taxosphere.taxonomy.formats.io import rdf_terms as rt
 from taxosphere.taxonomy.formats.io.options import WriteOptions
-from taxosphere.taxonomy.formats.io.rdf_syntax import serialize
+from taxosphere.taxonomy.formats.io.owl_triples import Translator
+from taxosphere.taxonomy.formats.io.rdf_claims import Claim
+from taxosphere.taxonomy.formats.io.rdf_syntax import OWL_SYNTAXES, SYNTAX_OF_SUFFIX, serialize
+from taxosphere.taxonomy.formats.io.streams import bare_suffix, open_to_write
+from taxosphere.taxonomy.formats.rdf_reader import META
+from taxosphere.taxonomy.formats.rdf_rewriter import Rewriter, Source
 from taxosphere.taxonomy.graph import Taxonomy
-
-Triple = tuple[Any, str, Any]
 
 
 def write(taxonomy: Taxonomy, path: Path, options: WriteOptions) -> None:
-    kept = taxonomy.meta.get("rdf", {})
-    vocabulary = rt.VOCABULARIES[_vocabulary(path, kept.get("vocabulary"))]
-    serialize(path, _Writer(taxonomy, vocabulary, kept).triples(), kept.get("prefixes") or rt.PREFIXES)
+    """Write a taxonomy as SKOS or OWL.
+
+    A taxonomy that was read from RDF in the same vocabulary is written as the statements of its source, without those
+    that changes made untrue and with those that they added; the text of the source stays where its syntax allows that.
+
+    Parameters
+    ----------
+    taxonomy : Taxonomy
+        What to write.
+    path : Path
+        The file. Its suffix names the syntax; ``.skos`` or ``.owl`` anywhere in the name the vocabulary.
+    options : WriteOptions
+        `as_` names the vocabulary, ``"skos"`` or ``"owl"``, whatever the name of the file.
+    """
+    kept = taxonomy.meta.get(META, {})
+    vocabulary = _vocabulary(path, options, taxonomy)
+    source = Source.of(kept) if kept.get("text") else None
+    suffix = bare_suffix(path)
+    same_suffix = source is not None and suffix == bare_suffix(Path(source.document.name))
+    syntax = source.document.syntax if source and same_suffix else SYNTAX_OF_SUFFIX.get(suffix, "JSON_LD")
+    if source is not None and vocabulary == kept.get("vocabulary"):
+        Rewriter(taxonomy, source).write(path, syntax)
+        return
+    words = rt.VOCABULARIES[vocabulary]
+    if syntax in OWL_SYNTAXES:
+        if source is not None or vocabulary != "owl":
+            raise InputError(f"{suffix} can hold no statements beside axioms of OWL; write .owl or .ttl", path=path)
+        claims = [(subject.value, list(said)) for subject, said in _claims(taxonomy, words, None)]
+        with open_to_write(path) as handle:
+            handle.write(owl_spelling.document(syntax, claims, path))
+        return
+    prefixes = (kept.get("prefixes") or {}) | rt.PREFIXES
+    serialize(path, syntax, _triples(taxonomy, words, source), prefixes, source.document if source else None)
 
 
-def _vocabulary(path: Path, source: str | None) -> str:
-    """`.owl` and `.skos` anywhere in the name decide; else the words of the source; else SKOS."""
-    suffixes = [suffix.lower() for suffix in path.suffixes]
+def _vocabulary(path: Path, options: WriteOptions, taxonomy: Taxonomy) -> str:
+    """What the options say; else `.owl` or `.skos` anywhere in the name; else the words of the source; else SKOS. A
+    file that is written back keeps its words whatever its name."""
+    kept = taxonomy.meta.get(META, {})
+    if options.as_ in rt.VOCABULARIES:
+        return str(options.as_)
+    *inner, last = [suffix.lower().removeprefix(".") for suffix in path.suffixes] or [""]
+    source = kept.get("vocabulary")
     for name in rt.VOCABULARIES:
-        if f".{name}" in suffixes:
+        if name in inner:
             return name
-    return source if source in rt.VOCABULARIES else "skos"
+    if source in rt.VOCABULARIES and bare_suffix(path) == bare_suffix(Path(kept.get("name", ""))):
+        return str(source)
+    if SYNTAX_OF_SUFFIX.get(bare_suffix(path)) in OWL_SYNTAXES:
+        return "owl"
+    return last if last in rt.VOCABULARIES else source if source in rt.VOCABULARIES else "skos"
 
 
-class _Writer:
-    def __init__(self, taxonomy: Taxonomy, words: rt.Vocabulary, kept: Any) -> None:
-        self.taxonomy = taxonomy
-        self.words = words
-        self.kept = kept
-        self.ox = rt.oxigraph()
-        self.language = kept.get("language") or None
-        self.nodes = [self.ox.NamedNode(rt.iri_of(id)) for id in taxonomy.ids]
-        self.defined_by_comments = bool(kept.get("comments"))
-        self.definitions = (rt.COMMENT,) if self.defined_by_comments else rt.DEFINITIONS
-        self.described = any(taxonomy.descriptions)
-
-    def triples(self) -> Iterator[Triple]:
-        for position, concept in enumerate(self.taxonomy.concepts()):
-            for predicate, value in self._about(concept, position):
-                yield self.nodes[position], predicate, value
-        yield from self._others()
-
-    def _others(self) -> Iterator[Triple]:
-        lines = "\n".join(self.kept.get("statements", ()))
-        for quad in self.ox.parse(lines, format=self.ox.RdfFormat.N_TRIPLES) if lines else ():
-            yield quad.subject, quad.predicate.value, quad.object
-
-    def _about(self, concept: Concept, position: int) -> Iterator[tuple[str, Any]]:
-        extras = [self._statement(concept, key, value) for key, value in concept.extras]
-        yield rt.TYPE, self.ox.NamedNode(self.words.type)
-        if rt.is_obo_id(concept.id):
-            yield rt.OBO_ID, self.ox.Literal(concept.id)
-        if not _said(extras, rt.NAMES, concept.name):
-            yield self._best(self.words.name, rt.NAMES, extras), self._text(concept.name)
-        if concept.description and not _said(extras, self.definitions, concept.description):
-            word = rt.COMMENT if self.defined_by_comments else self.words.definition
-            yield self._best(word, self.definitions, extras), self._text(concept.description)
-        yield from self._synonyms(concept, extras)
-        for parent in self.taxonomy.parent_csr.row(position).tolist():
-            yield self.words.parent, self.nodes[parent]
-        if self.kept.get("narrower") and self.words.parent == rt.BROADER:
-            for child in self.taxonomy.child_csr.row(position).tolist():
-                yield rt.NARROWER, self.nodes[child]
-        for image in concept.images:
-            yield rt.DEPICTION, self.ox.NamedNode(image) if rt.is_address(image) else self.ox.Literal(image)
-        yield from (statement for statement in extras if statement[0] not in rt.SYNONYMS)
-
-    def _best(self, word: str, family: tuple[str, ...], extras: list[tuple[str, Any]]) -> str:
-        """The usual word, or a better one that another text has: a reader would take that text for the first."""
-        texts = [(predicate, value) for predicate, value in extras if predicate in family and rt.is_literal(value)]
-        rivals = [predicate for predicate, value in texts if value.language in (None, self.language)]
-        return min((word, *rivals), key=family.index)
-
-    def _statement(self, concept: Concept, key: str, value: str) -> tuple[str, Any]:
-        """Where nothing else defines a concept, a reader would take its comment for the definition."""
-        defined = concept.description if self.defined_by_comments else self.described
-        if key == "comment" and value.strip() and not defined:
-            return rt.extra_statement(key, value)
-        return rt.pair_to_statement(key, value)
-
-    def _synonyms(self, concept: Concept, extras: list[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
-        spelled: dict[str, list[tuple[str, Any]]] = {}
-        for predicate, value in extras:
-            if predicate in rt.SYNONYMS:
-                spelled.setdefault(value.value, []).append((predicate, value))
-        for text in dict.fromkeys(concept.synonyms):
-            yield from spelled.get(text, ((self.words.synonym, self._text(text)),))
-
-    def _text(self, text: str) -> Any:
-        return self.ox.Literal(text, language=self.language) if self.language else self.ox.Literal(text)
+def _triples(taxonomy: Taxonomy, words: rt.Vocabulary, source: Source | None) -> Iterator[Any]:
+    translator = Translator()
+    for subject, claims in _claims(taxonomy, words, source):
+        yield from rdf_claims.triples(subject, claims, translator)
+    if source is not None:
+        yield from source.other_triples()
 
 
-def _said(statements: list[tuple[str, Any]], predicates: tuple[str, ...], text: str) -> bool:
-    return any(predicate in predicates and value.value == text for predicate, value in statements)
+def _claims(taxonomy: Taxonomy, words: rt.Vocabulary, source: Source | None) -> Iterator[tuple[Any, Iterator[Claim]]]:
+    """What is said about each concept."""
+    kept = taxonomy.meta.get(META, {})
+    writer = rdf_claims.ClaimWriter(
+        words,
+        taxonomy,
+        language=kept.get("language"),
+        defined_by_comments=bool(kept.get("comments")),
+        described=any(taxonomy.descriptions),
+        obo_style="obo" in taxonomy.meta,
+    )
+    ox = rt.oxigraph()
+    iris = [rt.iri_of(id) for id in taxonomy.ids]
+    for position, concept in enumerate(taxonomy.concepts()):
+        parents = [iris[parent] for parent in taxonomy.parent_csr.row(position).tolist()]
+        stated = source.without_anonymous(concept) if source else concept
+        yield ox.NamedNode(iris[position]), writer.about(stated, parents)

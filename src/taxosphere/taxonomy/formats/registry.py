@@ -281,6 +281,7 @@ FORMATS = {
             read=rdf.read,
             write=rdf.write,
             recognise=rdf.recognise,
+            options=frozenset({"language", "relations", "equivalents"}),
         ),
         Format(
             name="json",

@@ -86,9 +86,12 @@ class WriteOptions:
     placement : {"end", "siblings"}
         Where new rows go in a file that is written back into the format it was read from: after all others, or after
         the last of their siblings.
+    as_ : str, optional
+        What to write where the suffix leaves that open: ``"skos"``, ``"owl"`` or ``"obographs"``.
     """
 
     placement: Placement = "end"
+    as_: str | None = None
 
     def __post_init__(self) -> None:
         if self.placement not in get_args(Placement):

@@ -1,35 +1,112 @@
-"""The four spellings of RDF: which one a file has, and triples from and to it."""
+"""The spellings of RDF and OWL: which one a file has, and statements from and to it."""
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 from urllib.parse import quote
-from xml.parsers import expat
 
 from taxosphere.errors import InputError
+from taxosphere.taxonomy.formats.io import owl_functional, owl_manchester, owl_xml
+from taxosphere.taxonomy.formats.io.limits import check_json_depth, check_xml
 from taxosphere.taxonomy.formats.io.rdf_terms import oxigraph
-from taxosphere.taxonomy.formats.io.streams import BLOCK, bare_suffix, open_binary_to_write, open_bytes, open_text
+from taxosphere.taxonomy.formats.io.source_text import MARK
+from taxosphere.taxonomy.formats.io.streams import bare_suffix, open_binary_to_write
 
+Triple = tuple[Any, str, Any]
+
+FUNCTIONAL, MANCHESTER, OWL_XML = "FUNCTIONAL", "MANCHESTER", "OWL_XML"
+OWL_SYNTAXES = {FUNCTIONAL: owl_functional.axioms, MANCHESTER: owl_manchester.axioms, OWL_XML: owl_xml.axioms}
 SYNTAX_OF_SUFFIX = {
     ".ttl": "TURTLE",
     ".turtle": "TURTLE",
     ".nt": "N_TRIPLES",
+    ".nq": "N_QUADS",
+    ".trig": "TRIG",
     ".jsonld": "JSON_LD",
     ".rdf": "RDF_XML",
     ".owl": "RDF_XML",
     ".skos": "RDF_XML",
     ".xml": "RDF_XML",
+    ".ofn": FUNCTIONAL,
+    ".omn": MANCHESTER,
+    ".owx": OWL_XML,
 }
-_CUT_OFF = (expat.errors.XML_ERROR_NO_ELEMENTS, expat.errors.XML_ERROR_UNCLOSED_TOKEN)
+# Suffixes that say little: what stands in the file decides.
+_LOOSE = (".owl", ".rdf", ".xml", ".skos", ".ofn", ".omn", ".owx")
+_COMMENTS = re.compile(rb"(?:\s|#[^\n]*(?:\n|$)|\xef\xbb\xbf)*")
+_FUNCTIONAL = re.compile(rb"(?:Prefix|Ontology)\s*\(")
+_MANCHESTER = re.compile(rb"(?:Prefix|Ontology|Class|ObjectProperty|AnnotationProperty):\s")
+_XML = re.compile(rb"<(?:\?xml|!--|!DOCTYPE|[A-Za-z_][\w.-]*:?[\w.-]*[\s/>])")
+_XML_ROOT = re.compile(rb"<(?:[A-Za-z_][\w.-]*:)?([A-Za-z_][\w.-]*)[\s/>]")
+_XML_PROLOG = re.compile(rb"<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>", re.DOTALL)
+_LANGUAGE = re.compile(r"""(?:"@language"\s*:\s*"|["']@|xml:lang=["'])([A-Za-z]{2,8}(?:-[A-Za-z0-9]+)*)""")
 _POSITION = re.compile(r"^Parser error at line \d+ [^:]*: |^at \d+\.\.\d+: |\s*\([^()]*line \d+\)$")
-_NOT_IN_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+NOT_IN_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+@dataclass(slots=True)
+class Document:
+    """An RDF or OWL text and what is needed to parse it.
+
+    Parameters
+    ----------
+    text : str
+        The whole file.
+    syntax : str
+        A name of `SYNTAX_OF_SUFFIX`.
+    name : str
+        Name of the file: relative addresses are resolved against it, the same on every machine.
+    path : Path
+        The file that errors name.
+    prefixes : dict of str to str
+        Filled by `statements`.
+    """
+
+    text: str
+    syntax: str
+    name: str
+    path: Path
+    prefixes: dict[str, str] = field(default_factory=dict)
+
+    def statements(self) -> Iterator[tuple[Any, int]]:
+        """Every statement as a triple or quad of RDF terms, and the line where it ends (0 in JSON-LD, which is parsed
+        in larger pieces).
+
+        Raises
+        ------
+        InputError
+            For a syntax error, with its line.
+        """
+        text = self.text.removeprefix(MARK)
+        base = f"file:///{quote(self.name)}"
+        if self.syntax in OWL_SYNTAXES:
+            yield from OWL_SYNTAXES[self.syntax](text, base, self.path, self.prefixes)
+            return
+        if self.syntax == "RDF_XML":
+            check_xml(self.path, text)
+        if self.syntax == "JSON_LD":
+            check_json_depth(self.path, text)
+        ox = oxigraph()
+        lines = _Lines(io.BytesIO(text.encode()))
+        try:
+            parser = ox.parse(lines, format=getattr(ox.RdfFormat, self.syntax), base_iri=base)
+            numbered = self.syntax != "JSON_LD"
+            for quad in parser:
+                yield quad, lines.number if numbered else 0
+            self.prefixes.update(parser.prefixes)
+        except (SyntaxError, ValueError) as error:
+            message = _POSITION.sub("", str(error.args[0] if error.args else error))
+            line = getattr(error, "lineno", None) or lines.number
+            raise InputError(f"RDF syntax error: {message}", path=self.path, line=line) from None
 
 
 class _Lines:
-    """Hands a file out line by line, so that the line the parser is at is known at any time; it does not tell."""
+    """Hands a file out line by line, so that the line the parser is at can be told at any time."""
 
     def __init__(self, handle: IO[bytes]) -> None:
         self.handle = handle
@@ -43,76 +120,76 @@ class _Lines:
         return line
 
 
-def parse(path: Path, prefixes: dict[str, str]) -> Iterator[tuple[Any, str, Any, int]]:
-    """Subject, predicate address, object, and the line where they end; 0 in JSON-LD, which is parsed in larger pieces.
-    Anonymous nodes get the same labels in every run; fills `prefixes`."""
+def syntax_of(path: Path, head: bytes) -> str:
+    """The syntax of a file: by suffix, and by its first bytes where the suffix says little.
+
+    Parameters
+    ----------
+    path : Path
+        The file; a suffix of no syntax (such as ``.json``) stands for JSON-LD.
+    head : bytes
+        Its first bytes, after the byte order mark.
+    """
+    suffix = bare_suffix(path)
+    syntax = SYNTAX_OF_SUFFIX.get(suffix, "JSON_LD")
+    if suffix not in _LOOSE:
+        return syntax
+    start = _COMMENTS.sub(b"", head, count=1)
+    if _FUNCTIONAL.match(start):
+        return FUNCTIONAL
+    if _MANCHESTER.match(start):
+        return MANCHESTER
+    if not _XML.match(start) or start.startswith((b"<http:", b"<https:", b"<urn:")):
+        return syntax if syntax in OWL_SYNTAXES else "TURTLE"
+    root = _XML_ROOT.search(_XML_PROLOG.sub(b"", start))
+    return OWL_XML if root is not None and root[1] == b"Ontology" else "RDF_XML"
+
+
+def serialize(
+    path: Path, syntax: str, triples: Iterable[Any], prefixes: Mapping[str, str], source: Document | None = None
+) -> None:
+    """Write statements.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    syntax : str
+        One of the RDF syntaxes of `SYNTAX_OF_SUFFIX`.
+    triples : iterable of Triple or Quad
+        Terms of pyoxigraph.
+    prefixes : mapping of str to str
+        Abbreviations of addresses.
+    source : Document, optional
+        Where the statements come from: their languages are written as there (the parser makes ``en-gb`` of ``en-GB``).
+    """
     ox = oxigraph()
-    labels: dict[str, Any] = {}
-
-    def steady(node: Any) -> Any:
-        if isinstance(node, ox.BlankNode):
-            return labels.setdefault(node.value, ox.BlankNode(f"b{len(labels)}"))
-        return node
-
-    with open_bytes(path) as handle:
-        syntax = _syntax(path, handle)
-        if syntax == ox.RdfFormat.RDF_XML:
-            _refuse_broken_xml(path)
-        lines = _Lines(handle)
-        try:
-            # Relative addresses are resolved against the name of the file alone, the same on every machine.
-            parser = ox.parse(lines, format=syntax, base_iri=f"file:///{quote(path.name)}")
-            for quad in parser:
-                line = lines.number if syntax != ox.RdfFormat.JSON_LD else 0
-                yield steady(quad.subject), quad.predicate.value, steady(quad.object), line
-            prefixes.update(parser.prefixes)
-        except (SyntaxError, ValueError) as error:
-            message = _POSITION.sub("", str(error.args[0] if error.args else error))
-            line = getattr(error, "lineno", None) or lines.number
-            raise InputError(f"RDF syntax error: {message}", path=path, line=line) from None
-
-
-def _syntax(path: Path, handle: IO[bytes]) -> Any:
-    """By suffix; where RDF/XML is usual, Turtle is recognised by its first character."""
-    ox = oxigraph()
-    name = SYNTAX_OF_SUFFIX.get(bare_suffix(path), "JSON_LD")
-    head = handle.peek(4096).lstrip()  # type: ignore[attr-defined]
-    if head.startswith((b"Prefix(", b"Ontology(")):
-        raise InputError("is OWL in functional syntax; save it as RDF/XML or Turtle", path=path, line=1)
-    if name == "RDF_XML" and b"<Ontology" in head and b"RDF" not in head.partition(b"<Ontology")[0]:
-        raise InputError("is OWL/XML; save it as RDF/XML or Turtle", path=path, line=1)
-    if name == "RDF_XML" and (head[:1] != b"<" or head.startswith((b"<http", b"<urn:"))):
-        name = "TURTLE"
-    return getattr(ox.RdfFormat, name)
-
-
-def _refuse_broken_xml(path: Path) -> None:
-    """The RDF parser is content with a file that ends before its elements do, and expands entities without limit."""
-    parser = expat.ParserCreate()
-    with open_text(path) as handle:
-        try:
-            while block := handle.read(BLOCK):
-                parser.Parse(block)
-            parser.Parse("", True)
-        except expat.ExpatError as error:
-            message = expat.ErrorString(error.code)
-            hint = "; is the file cut off?" * (message in _CUT_OFF)
-            raise InputError(f"XML syntax error: {message}{hint}", path=path, line=error.lineno) from None
-
-
-def serialize(path: Path, triples: Iterable[tuple[Any, str, Any]], prefixes: Mapping[str, str]) -> None:
-    ox = oxigraph()
-    name = SYNTAX_OF_SUFFIX.get(bare_suffix(path), "JSON_LD")
-    checked = _fit_for_xml(path, triples) if name == "RDF_XML" else triples
-    statements = (ox.Triple(subject, ox.NamedNode(predicate), value) for subject, predicate, value in checked)
+    checked = _fit_for_xml(path, triples) if syntax == "RDF_XML" else triples
+    try:
+        data = ox.serialize(checked, format=getattr(ox.RdfFormat, syntax), prefixes=dict(prefixes))
+    except UnicodeEncodeError:
+        raise
+    except ValueError as error:
+        raise InputError(f"cannot be written in this syntax: {error}", path=path) from None
+    for tag in _capital_languages(source.text) if source else ():
+        for start in (rb'"@', rb'"@language":"', rb'<[^<>]*xml:lang="'):
+            pattern = rb"(?<!\\)(" + start + rb")" + tag.lower().encode() + rb"(?![A-Za-z0-9-])"
+            data = re.sub(pattern, rb"\g<1>" + tag.encode(), data)
     with open_binary_to_write(path) as handle:
-        ox.serialize(statements, handle, getattr(ox.RdfFormat, name), prefixes=dict(prefixes))
-        handle.write(b"\n" if name == "RDF_XML" else b"")
+        handle.write(data)
+        handle.write(b"\n" if syntax == "RDF_XML" else b"")
 
 
-def _fit_for_xml(path: Path, triples: Iterable[tuple[Any, str, Any]]) -> Iterator[tuple[Any, str, Any]]:
+def _capital_languages(text: str) -> list[str]:
+    """Languages that are written with capital letters, and never without."""
+    tags = set(_LANGUAGE.findall(text))
+    lower = {tag for tag in tags if tag == tag.lower()}
+    return [tag for tag in tags if tag != tag.lower() and tag.lower() not in lower]
+
+
+def _fit_for_xml(path: Path, triples: Iterable[Any]) -> Iterator[Any]:
     for triple in triples:
-        odd = _NOT_IN_XML.search(str(getattr(triple[2], "value", "")))
+        odd = NOT_IN_XML.search(str(getattr(triple.object, "value", "")))
         if odd:
             message = f"XML cannot hold the control character {odd[0]!a}; write Turtle or N-Triples instead"
             raise InputError(message, path=path)

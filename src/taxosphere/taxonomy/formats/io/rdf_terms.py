@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -23,6 +24,8 @@ FOAF = "http://xmlns.com/foaf/0.1/"
 
 TYPE = RDF + "type"
 BROADER, NARROWER, SUBCLASS = SKOS + "broader", SKOS + "narrower", RDFS + "subClassOf"
+TOP_CONCEPT_OF, HAS_TOP_CONCEPT, MEMBER = SKOS + "topConceptOf", SKOS + "hasTopConcept", SKOS + "member"
+EQUIVALENT = OWL + "equivalentClass"
 DEPRECATED = OWL + "deprecated"
 DEPICTION = FOAF + "depiction"
 OBO_ID = OBO_IN_OWL + "id"
@@ -39,13 +42,16 @@ DEFINITIONS = (
     "http://purl.org/dc/elements/1.1/description",
 )
 COMMENT = RDFS + "comment"
+CHANGE_NOTE = SKOS + "changeNote"  # also how sure a model was of a new concept's place: "confidence 0.93"
 SYNONYMS = (
     SKOS + "altLabel",
     *(f"{OBO_IN_OWL}has{scope}Synonym" for scope in ("Exact", "Related", "Narrow", "Broad")),
     OBO + "IAO_0000118",
     SKOS + "hiddenLabel",
 )
+SYNONYM_SET = frozenset(SYNONYMS)
 CONCEPT_TYPES = (SKOS + "Concept", OWL + "Class", RDFS + "Class")
+COLLECTION_TYPES = (SKOS + "Collection", SKOS + "OrderedCollection")
 # What OBO says with a tag; both ways, for plain literals only.
 TAGS = {
     "xref": OBO_IN_OWL + "hasDbXref",
@@ -54,15 +60,22 @@ TAGS = {
     "created_by": OBO_IN_OWL + "created_by",
     "creation_date": OBO_IN_OWL + "creation_date",
     "comment": COMMENT,
+    "change_note": CHANGE_NOTE,
 }
-TAG_OF = {predicate: tag for tag, predicate in TAGS.items()}
-PREFIXES = {"rdf": RDF, "rdfs": RDFS, "owl": OWL, "skos": SKOS, "oboInOwl": OBO_IN_OWL, "xsd": XSD}
+# Who made a concept and when, outside of OBO ontologies, and why.
+DUBLIN_CORE = {
+    "created_by": DCTERMS + "creator",
+    "creation_date": DCTERMS + "created",
+}
+TAG_OF = {predicate: tag for tags in (TAGS, DUBLIN_CORE) for tag, predicate in tags.items()}
+PREFIXES = {"rdf": RDF, "rdfs": RDFS, "owl": OWL, "skos": SKOS, "oboInOwl": OBO_IN_OWL, "xsd": XSD, "dcterms": DCTERMS}
 
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """How one of the two families says what a taxonomy knows."""
+    """How one of the two families says what a taxonomy holds."""
 
+    key: str
     type: str
     parent: str
     name: str
@@ -71,12 +84,18 @@ class Vocabulary:
 
 
 VOCABULARIES = {
-    "skos": Vocabulary(SKOS + "Concept", BROADER, NAMES[0], DEFINITIONS[0], SYNONYMS[0]),
-    "owl": Vocabulary(OWL + "Class", SUBCLASS, NAMES[1], DEFINITIONS[1], OBO_IN_OWL + "hasRelatedSynonym"),
+    "skos": Vocabulary("skos", SKOS + "Concept", BROADER, NAMES[0], DEFINITIONS[0], SYNONYMS[0]),
+    "owl": Vocabulary("owl", OWL + "Class", SUBCLASS, NAMES[1], DEFINITIONS[1], OBO_IN_OWL + "hasRelatedSynonym"),
 }
 
 _OBO_ID = re.compile(r"([A-Za-z][A-Za-z0-9]*):([0-9]+)")
 _OBO_PURL = re.compile(re.escape(OBO) + r"([A-Za-z][A-Za-z0-9]*)_([0-9]+)")
+_WORD = re.compile(r"[A-Za-z0-9_.:-]+")
+_PLAIN_WORD = re.compile(r"[A-Za-z0-9_.-]+")
+_NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?")
+_CONFIDENCE = re.compile(rf"confidence ({_NUMBER.pattern})")
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)?")
 _BOOLEANS = ("true", "false")
 _SCHEMES = ("http", "https", "urn", "ftp", "tag", "info", "file", "doi", "ark")
 
@@ -106,6 +125,28 @@ def id_of(iri: str, obo_id: str | None) -> str:
         return unquote(iri.removeprefix(ID_PREFIX))
     obo = _OBO_PURL.fullmatch(iri)
     return obo_id if obo and obo_id == f"{obo[1]}:{obo[2]}" else iri
+
+
+def mentioned_id(iri: str, stated: str | None) -> str:
+    """How an extra mentions something that is no concept: by the id the file states, an OBO id, the part after ``#`` of
+    an OBO address, or the address."""
+    if stated is not None and _WORD.fullmatch(stated):
+        return stated
+    word = iri.partition("#")[2] if iri.startswith(OBO) else ""
+    return curie_of(iri) or (word if _WORD.fullmatch(word) else iri)
+
+
+def mentioned_iri(id: str) -> str:
+    """The inverse of `mentioned_id` for ids that it may return."""
+    if _PLAIN_WORD.fullmatch(id):
+        return f"{OBO}TEMP#{id}"
+    return iri_of(id)
+
+
+def curie_of(iri: str) -> str | None:
+    """The OBO id of an OBO address, such as ``BFO:0000050``."""
+    obo = _OBO_PURL.fullmatch(iri)
+    return f"{obo[1]}:{obo[2]}" if obo else None
 
 
 def local_name(iri: str) -> str:
@@ -162,13 +203,32 @@ def unspell(value: str) -> Any:
     return ox.Literal(value)
 
 
-def pair_to_statement(key: str, value: str) -> tuple[str, Any]:
-    """Predicate and object for one extra."""
-    if key in TAGS:
-        return TAGS[key], oxigraph().Literal(value)
+def pair_to_statement(key: str, value: str, tags: Mapping[str, str] = TAGS) -> tuple[str, Any]:
+    """Predicate and object for one extra.
+
+    Parameters
+    ----------
+    key, value : str
+        The extra.
+    tags : mapping of str to str
+        Predicates of the keys that have one.
+    """
+    ox = oxigraph()
+    if key == "confidence" and _NUMBER.fullmatch(value):
+        return CHANGE_NOTE, ox.Literal(f"{key} {value}")
+    if key in tags:
+        kind = _date_type(value) if tags[key] == DUBLIN_CORE["creation_date"] else None
+        return tags[key], ox.Literal(value, datatype=ox.NamedNode(kind)) if kind else ox.Literal(value)
     if key == "is_obsolete" and value in _BOOLEANS:
         return DEPRECATED, oxigraph().Literal(value, datatype=oxigraph().NamedNode(XSD + "boolean"))
     return (key, unspell(value)) if is_address(key) and key != EXTRA else extra_statement(key, value)
+
+
+def _date_type(value: str) -> str | None:
+    for pattern, name in ((_DAY, "date"), (_MOMENT, "dateTime")):
+        if pattern.fullmatch(value):
+            return XSD + name
+    return None
 
 
 def extra_statement(key: str, value: str) -> tuple[str, Any]:
@@ -190,6 +250,10 @@ def statement_to_pair(predicate: str, term: Any) -> tuple[str, str]:
         and term.value in _BOOLEANS
     ):
         return "is_obsolete", str(term.value)
-    if predicate in TAG_OF and is_plain(term):
-        return TAG_OF[predicate], str(term.value)
+    if predicate in TAG_OF and is_literal(term) and not term.language:
+        kind = _date_type(term.value) if predicate == DUBLIN_CORE["creation_date"] else None
+        if predicate == CHANGE_NOTE and (match := _CONFIDENCE.fullmatch(term.value)) and is_plain(term):
+            return "confidence", match[1]
+        if term.datatype.value == (kind or XSD + "string"):
+            return TAG_OF[predicate], str(term.value)
     return predicate, spell(term)
