@@ -10,9 +10,26 @@ import pytest
 from taxosphere import Taxonomy
 
 
+def _shared(name: str, variable: str) -> Path:
+    """A folder of files that are not part of the project: where the variable says, or beside the checkout."""
+    if os.environ.get(variable):
+        return Path(os.environ[variable])
+    above = Path(__file__).resolve().parents
+    places = [folder / "shared" / name for folder in above[2:4]]
+    return next((place for place in places if place.is_dir()), places[0])
+
+
 def _data_folder() -> Path:
-    named = os.environ.get("TAXOSPHERE_DATA")
-    return Path(named) if named else Path(__file__).resolve().parents[2] / "shared" / "data"
+    return _shared("data", "TAXOSPHERE_DATA")
+
+
+@pytest.fixture(scope="session")
+def real_files() -> Path:
+    """The folder of real taxonomy files with counts by independent readers; tests are skipped where it is absent."""
+    folder = _shared("real", "TAXOSPHERE_REAL")
+    if not (folder / "expected.tsv").is_file():
+        pytest.skip("the real files are not here (set TAXOSPHERE_REAL)")
+    return folder
 
 
 @pytest.fixture(scope="session")

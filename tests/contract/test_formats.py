@@ -46,6 +46,7 @@ WRITTEN = {
     "yaml": ["x.yaml"],
     "opml": ["x.opml"],
     "graphml": ["x.graphml"],
+    "parquet": ["x.parquet", "x.arrow"],
 }
 # Written with a warning about what they cannot hold; their round trips are in tests of their own.
 PARTLY_WRITTEN = {"newick": ("x.tre", "(bird)animal;")}
@@ -66,6 +67,7 @@ READ_ONLY = {
         "desc2026.xml",
         f"<DescriptorRecordSet>{MESH.format(1, 'A01')}{MESH.format(2, 'A01.1')}</DescriptorRecordSet>",
     ),
+    "open food facts": ("x.txt", "en: animals, beasts\n\n< en:beasts\nen: birds\n"),
     "freemind": ("x.mm", '<map><node TEXT="animal"><node TEXT="bird"/></node></map>'),
     "claml": ("x.xml", '<ClaML><Class code="I"/><Class code="A00"><SuperClass code="I"/></Class></ClaML>'),
     "icd10cm": (
@@ -73,6 +75,8 @@ READ_ONLY = {
         "<ICD10CM.tabular><chapter><name>1</name><section id='A00-A09'/></chapter></ICD10CM.tabular>",
     ),
 }
+# Read only too, and folders; built in taxonomy/formats/test_releases.py
+OF_FOLDERS = {"ncbi taxdump", "snomed rf2"}
 OF_PICTURES = {"image folder", "cub"}  # read only too; their folders are built in taxonomy/formats/test_image_folder.py
 # Written too, as far as they can hold a taxonomy: taxonomy/formats/test_level_table.py, test_path_list.py and so on.
 OF_PATHS = {"level table", "path list", "nested codes"}
@@ -80,15 +84,15 @@ NAMES = [name for names in WRITTEN.values() for name in names]
 
 
 def test_every_format_has_a_case() -> None:
-    assert {*WRITTEN, *PARTLY_WRITTEN, *OF_PATHS, *READ_ONLY, *OF_PICTURES} == set(registry.FORMATS)
+    assert {*WRITTEN, *PARTLY_WRITTEN, *OF_PATHS, *READ_ONLY, *OF_PICTURES, *OF_FOLDERS} == set(registry.FORMATS)
     assert all(registry.FORMATS[name].write for name in {*WRITTEN, *PARTLY_WRITTEN, *OF_PATHS})
     assert all(registry.FORMATS[name].unsupported for name in PARTLY_WRITTEN)
-    assert not any(registry.FORMATS[name].write for name in {*READ_ONLY, *OF_PICTURES})
+    assert not any(registry.FORMATS[name].write for name in {*READ_ONLY, *OF_PICTURES, *OF_FOLDERS})
     spellings = {suffix for form in registry.FORMATS.values() for suffix in form.suffixes}
     tried = {Path(name).suffix for name in NAMES} | {".taxo", ".noun", ".mm", ".tre"}
-    others = "/ .yml .terms .turtle .skos .xml .ndjson .verb .adj .adv .nwk .newick .tree .claml"  # of those tried
+    others = "/ .yml .terms .turtle .skos .xml .ndjson .verb .adj .adv .nwk .newick .tree .claml .dmp .pq .feather .ipc"
     tables = ".md .markdown .txt .tab .xls .ods .xlsm .xlsb"
-    assert spellings - tried <= {*others.split(), *tables.split()}
+    assert spellings - tried <= {*others.split(), *tables.split()}  # other names of those tried
 
 
 def content(taxonomy: Taxonomy) -> tuple[object, ...]:

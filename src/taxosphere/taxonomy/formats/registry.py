@@ -21,6 +21,7 @@ from taxosphere.taxonomy.formats import (
     concept_table,
     cub,
     edges,
+    food_facts,
     freemind,
     graphml,
     icd10cm,
@@ -30,19 +31,24 @@ from taxosphere.taxonomy.formats import (
     level_table,
     mesh_xml,
     native,
+    ncbi_taxdump,
     nested_codes,
     newick,
     obo,
     opml,
     outline,
+    parquet,
     path_list,
     rdf,
     semeval,
+    snomed_rf2,
     table_layouts,
     wordnet,
     yaml_tree,
 )
 from taxosphere.taxonomy.formats.io import grid, obsolete
+from taxosphere.taxonomy.formats.io.archives import TAR_SUFFIXES
+from taxosphere.taxonomy.formats.io.compression import single_member
 from taxosphere.taxonomy.formats.io.draft import Draft, build
 from taxosphere.taxonomy.formats.io.options import ReadOptions, WriteOptions, option_name, option_names
 from taxosphere.taxonomy.formats.io.rdf_syntax import SYNTAX_OF_SUFFIX
@@ -134,6 +140,23 @@ FORMATS = {
             recognise=wordnet.recognise,
         ),
         Format(
+            name="ncbi taxdump",
+            summary="NCBI's taxonomy dump, a folder or an archive",
+            suffixes=(".dmp",),
+            reads_also=(FOLDER, ".zip", *TAR_SUFFIXES),
+            read=ncbi_taxdump.read,
+            recognise=ncbi_taxdump.recognise,
+        ),
+        Format(
+            name="snomed rf2",
+            summary="release of SNOMED CT, a folder or an archive",
+            suffixes=(),
+            reads_also=(FOLDER, ".zip", *TAR_SUFFIXES),
+            read=snomed_rf2.read,
+            recognise=snomed_rf2.recognise,
+            options=frozenset({"language"}),
+        ),
+        Format(
             name="image folder",
             summary="folders of images, each folder a concept",
             suffixes=(FOLDER,),
@@ -146,6 +169,15 @@ FORMATS = {
             suffixes=(FOLDER,),
             read=native.read,
             write=native.write,
+        ),
+        Format(
+            name="open food facts",
+            summary="taxonomy of Open Food Facts as text",
+            suffixes=(),
+            reads_also=(".txt",),
+            read=food_facts.read,
+            recognise=food_facts.recognise,
+            options=frozenset({"language"}),
         ),
         Format(
             name="class table",
@@ -292,6 +324,14 @@ FORMATS = {
             options=RECORD_OPTIONS,
         ),
         Format(
+            name="parquet",
+            summary="Parquet or Arrow table, a row per concept or per edge",
+            suffixes=(*parquet.PARQUET, *parquet.ARROW),
+            read=parquet.read,
+            write=parquet.write,
+            options=frozenset({"mapping", "language"}),
+        ),
+        Format(
             name="yaml",
             summary="YAML tree of name and children, or objects that name their parents or children",
             suffixes=(".yaml", ".yml"),
@@ -413,12 +453,14 @@ def recognise(path: Path, options: ReadOptions | None = None) -> Format:
         raise InputError("is neither a file nor a folder; save its content as a file", path=path)
     suffix = FOLDER if folder else bare_suffix(path)
     rows = [form for form in FORMATS.values() if suffix in (*form.suffixes, *form.reads_also)]
-    head = b"" if folder or not any(form.recognise for form in rows) else _head(path)
+    head = b"" if folder or suffix == ".zip" or not any(form.recognise for form in rows) else _head(path)
     for form in rows:
         if form.recognise is None and suffix in grid.SUFFIXES:
             return FORMATS[table_layouts.recognise(path, options or ReadOptions())]
         if form.recognise is None or form.recognise(path, head):
             return form
+    if suffix == ".zip":
+        single_member(path)  # says what it holds instead
     raise _unknown_suffix(path)
 
 

@@ -21,11 +21,12 @@ WIDE_BOMS = (b"\xff\xfe", b"\xfe\xff")
 
 
 def bare_suffix(path: Path) -> str:
-    """The suffix that names the format: `.obo` for `x.obo`, `x.OBO.gz` and a zip archive with `x.obo` in it."""
+    """The suffix that names the format: `.obo` for `x.obo`, `x.OBO.gz` and a zip archive with only `x.obo` in it."""
     packed = compression.compression_suffix(path)
     if packed == ".zip" and path.is_file():
         with reading(path):
-            return Path(compression.single_member(path)).suffix.lower()
+            members = compression.zip_members(path)
+        return Path(members[0]).suffix.lower() if len(members) == 1 else packed
     return Path(path.stem if packed else path.name).suffix.lower()
 
 
