@@ -17,7 +17,8 @@ def test_a_table_becomes_a_folder_and_a_table_again(tmp_path: Path, capsys: Capt
     assert main(["convert", str(first), str(folder)]) == 0
     out, err = capsys.readouterr()
     assert out == ""
-    assert err == f"wrote 3 concepts and 2 edges to {folder}\n"
+    understood = "an edge list: parents in column 'parent', children in column 'child'\n"
+    assert err == f"{understood}wrote 3 concepts and 2 edges to {folder}\n"
     assert main(["convert", str(folder), str(last)]) == 0
     assert last.read_text(encoding="utf-8") == first.read_text(encoding="utf-8")
 
@@ -27,9 +28,9 @@ def test_what_the_reader_met_is_said_in_a_few_lines(tmp_path: Path, capsys: Capt
     path.write_text("parent\tchild\n" + "animal\tbird\n" * 10, encoding="utf-8")
     assert main(["convert", str(path), str(tmp_path / "out")]) == 0
     lines = capsys.readouterr().err.splitlines()
-    assert [line.startswith("warning: ") for line in lines] == [True] * 4 + [False]
-    assert lines[0].startswith(f"warning: {path}:3: ")
-    assert "6 more of the kind 'duplicate edge'" in lines[3]
+    assert [line.startswith("warning: ") for line in lines] == [False] + [True] * 4 + [False]
+    assert lines[1].startswith(f"warning: {path}:3: ")
+    assert "6 more of the kind 'duplicate edge'" in lines[4]
 
 
 def test_a_cycle_is_passed_on_only_when_asked(tmp_path: Path, capsys: Capture) -> None:

@@ -1,19 +1,90 @@
-"""Options that several commands share."""
+"""Options that several commands share: how a taxonomy file is to be read."""
 
 from __future__ import annotations
 
+import inspect
+import re
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 import typer
 
 from taxosphere.errors import InputError
+from taxosphere.taxonomy.formats.io.options import ReadOptions
 
-COLUMNS: Any = typer.Option(
-    "", "--columns", metavar="ORDER", help="Order of an edge list without a header: parent,child or child,parent."
-)
+_NEXT_ROLE = re.compile(r",(?=\s*[a-z][a-z0-9 _]*=)")  # titles may hold commas
+_OPTIONS: dict[str, tuple[Any, Any]] = {
+    "columns": (
+        str,
+        typer.Option("", metavar="ORDER", help="Order of an edge list without a header: parent,child or child,parent."),
+    ),
+    "map": (
+        list[str],
+        typer.Option(
+            [], metavar="ROLE=TITLE,…", help="Columns or keys by role: id, name, parent, child, description, path …"
+        ),
+    ),
+    "nested": (bool, typer.Option(False, "--nested", help="The codes in the id column nest, as in NAICS or ATC.")),
+    "sheet": (str, typer.Option("", metavar="TITLE", help="Sheet of a workbook; else the likely one is chosen.")),
+    "encoding": (str, typer.Option("", metavar="NAME", help="Encoding of a text file, where it is not recognised.")),
+    "merge": (
+        str,
+        typer.Option("", metavar="names", help="In paths and levels, equal names are one concept."),
+    ),
+    "language": (str, typer.Option("", metavar="CODE", help="Language of the labels, such as 'de'.")),
+    "relations": (
+        str,
+        typer.Option("", metavar="NAME,…", help="Relations beside is-a that are read as edges, such as part_of."),
+    ),
+    "equivalents": (
+        bool,
+        typer.Option(False, "--equivalents", help="Named classes of an equivalent intersection are parents."),
+    ),
+    "dangling": (
+        str,
+        typer.Option("refuse", metavar="WHAT", help="Edges to missing concepts: refuse the file, keep or drop them."),
+    ),
+}
 
 
-def column_order(text: str) -> tuple[str, str] | None:
+def reads_taxonomy(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command that has a parameter ``reading`` of the type `ReadOptions` the options that make it up."""
+    signature = inspect.signature(command, eval_str=True)
+    kept = [parameter for name, parameter in signature.parameters.items() if name != "reading"]
+    more = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=option, annotation=kind)
+        for name, (kind, option) in _OPTIONS.items()
+    ]
+
+    @wraps(command)
+    def with_reading(**arguments: Any) -> None:
+        stated = {name: arguments.pop(name) for name in _OPTIONS}
+        command(**arguments, reading=read_options(**stated))
+
+    parameters = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in kept] + more
+    with_reading.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    with_reading.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return with_reading
+
+
+def read_options(**stated: Any) -> ReadOptions:
+    """What the options say; empty texts say nothing."""
+    return ReadOptions(
+        columns=_column_order(stated["columns"]),
+        mapping=_roles(stated["map"]),
+        nested=stated["nested"],
+        sheet=stated["sheet"] or None,
+        encoding=stated["encoding"] or None,
+        merge=stated["merge"] or None,
+        language=stated["language"] or None,
+        relations=tuple(name.strip() for name in stated["relations"].split(",") if name.strip()),
+        equivalents=stated["equivalents"],
+        dangling=stated["dangling"],
+    )
+
+
+def _column_order(text: str) -> tuple[str, str] | None:
     """``parent,child`` or ``child,parent`` as a pair, nothing as None."""
     if not text:
         return None
@@ -21,3 +92,14 @@ def column_order(text: str) -> tuple[str, str] | None:
     if sorted(names) != ["child", "parent"]:
         raise InputError(f"--columns must be parent,child or child,parent, not '{text}'")
     return names[0], names[1]
+
+
+def _roles(texts: list[str]) -> dict[str, str]:
+    """``name=TITLE,parent=TITLE`` as pairs; the option may be repeated too."""
+    roles = {}
+    for part in (part for text in texts for part in _NEXT_ROLE.split(text)):
+        role, sign, title = part.partition("=")
+        if not sign or not role.strip() or not title.strip():
+            raise InputError(f"--map wants ROLE=TITLE, such as parent=Oberbegriff, not '{part}'")
+        roles[role.strip().lower()] = title.strip()
+    return roles

@@ -9,6 +9,8 @@ from pathlib import Path
 
 from taxosphere.errors import InputError
 from taxosphere.taxonomy import Taxonomy, split
+from taxosphere.taxonomy.formats import registry
+from taxosphere.taxonomy.formats.registry import ReadOptions
 
 VARIABLE = "TAXOSPHERE_DATA"
 TEXT_BENCHMARKS = ("semeval_env", "semeval_sci", "wordnet_pooled", "semeval_food_temp", "mesh", "semeval_verb")
@@ -23,9 +25,9 @@ class Dataset:
     def has_split(self) -> bool:
         return (self.path / "split.tsv").is_file()
 
-    def read(self, columns: tuple[str, str] | None = None) -> tuple[Taxonomy, Mapping[str, str] | None]:
+    def read(self, options: ReadOptions | None = None) -> tuple[Taxonomy, Mapping[str, str] | None]:
         """The taxonomy and its published split, where it has one."""
-        return Taxonomy.read(self.path, columns=columns), split.read_parts(self.path) if self.has_split else None
+        return registry.read(self.path, options), split.read_parts(self.path) if self.has_split else None
 
 
 def folders(data: str | os.PathLike[str] | None = None) -> list[Path]:

@@ -98,7 +98,7 @@ def create(name: str) -> ImageMethod:
 
 def holds_pictures(path: Path) -> bool:
     """Whether pictures, or vectors of pictures, are to be found with this taxonomy."""
-    if "columns" in formats.recognise(path).options:  # edge lists have no place for them
+    if formats.recognise(path).name in ("edges", "semeval"):  # which have no place for them
         return False
     return bool(collection.locate(Taxonomy.read(path))[1])
 

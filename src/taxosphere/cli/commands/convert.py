@@ -8,21 +8,25 @@ from pathlib import Path
 import typer
 
 from taxosphere.cli import output
-from taxosphere.cli.options import COLUMNS, column_order
+from taxosphere.cli.options import reads_taxonomy
+from taxosphere.errors import InputError
 from taxosphere.taxonomy import Taxonomy
-from taxosphere.taxonomy.checks import Problem
 from taxosphere.taxonomy.checks import repair as break_cycles
 from taxosphere.taxonomy.formats import registry
+from taxosphere.taxonomy.formats.registry import ReadOptions
 
 SHOWN = 3  # notes of one kind
 
 
+@reads_taxonomy
 def convert(
     source: Path = typer.Argument(..., metavar="IN", help="A taxonomy in any supported format."),
     target: Path = typer.Argument(..., metavar="OUT", help="The suffix names the format; none: a native folder."),
-    columns: str = COLUMNS,
     repair: bool = typer.Option(False, "--repair", help="Break cycles by dropping their least supported edges."),
     keep_cycles: bool = typer.Option(False, "--keep-cycles", help="Pass cycles on as they are."),
+    force: bool = typer.Option(False, "--force", help="Replace the input itself."),
+    *,
+    reading: ReadOptions,
 ) -> None:
     """Rewrite a taxonomy in another format.
 
@@ -32,24 +36,28 @@ def convert(
     Example: taxosphere convert ontology.obo ontology.ttl
     """
     registry.check_target(target)
-    taxonomy = Taxonomy.read(source, columns=column_order(columns))
-    show_notes(taxonomy.reading)
+    if not force and target.exists() and source.exists() and target.samefile(source):
+        raise InputError("is the input itself; name another file, or --force replaces it", target)
+    taxonomy = registry.read(source, reading)
+    if not repair and not keep_cycles:
+        taxonomy.refuse_cycles()
+    show_reading(taxonomy)
     if repair:
         taxonomy, dropped = break_cycles(taxonomy)
         for problem in dropped:
             output.say(f"dropped {problem.where}: {problem.text}")
-    elif not keep_cycles:
-        taxonomy.refuse_cycles()
     for line in registry.unsupported_content(taxonomy, target):
         output.warn(f"{target}: {line}")
     taxonomy.write(target)
     output.say(f"wrote {len(taxonomy):,} concepts and {len(taxonomy.edge_array):,} edges to {target}")
 
 
-def show_notes(notes: tuple[Problem, ...]) -> None:
-    """One warning line per note; a kind with many of them ends in a count."""
+def show_reading(taxonomy: Taxonomy) -> None:
+    """How the file was understood, and one warning line per problem; a kind with many of them ends in a count."""
+    for text in taxonomy.reading_notes:
+        output.say(text)
     seen: Counter[str] = Counter()
-    for note in notes:
+    for note in taxonomy.reading:
         seen[note.kind] += 1
         if seen[note.kind] <= SHOWN:
             output.warn(f"{note.where}: {note.text}")

@@ -11,13 +11,14 @@ import typer
 
 from taxosphere import atomic
 from taxosphere.cli import output
-from taxosphere.cli.options import COLUMNS, column_order
+from taxosphere.cli.options import reads_taxonomy
 from taxosphere.cli.progress import steps
 from taxosphere.cli.seeds import LAST_SEED, refuse_seeds
 from taxosphere.cli.settings import parse
 from taxosphere.errors import InputError, require
 from taxosphere.methods import registry as methods
 from taxosphere.taxonomy import Taxonomy
+from taxosphere.taxonomy.formats.io.options import ReadOptions, option_name
 
 if TYPE_CHECKING:
     from taxosphere.evaluation.datasets import Dataset
@@ -56,6 +57,7 @@ class Queries(StrEnum):
     all = "all"
 
 
+@reads_taxonomy
 def evaluate(
     taxonomy: str = typer.Argument(metavar="TAX", help="A taxonomy: a file, a folder, or the name of a benchmark."),
     split: Asked | None = typer.Option(
@@ -78,9 +80,10 @@ def evaluate(
     without_descriptions: bool = typer.Option(False, help="Let methods read names only."),
     repair: bool = typer.Option(False, help="Break cycles instead of refusing them."),
     data: str | None = typer.Option(None, help="Folder where benchmark names are looked up."),
-    columns: str = COLUMNS,
     out: Path | None = typer.Option(None, help="Keep settings, seed hash, metrics and loss curves of each run here."),
     json: bool = typer.Option(False, "--json", help="Print one JSON document."),
+    *,
+    reading: ReadOptions,
 ) -> None:
     """Measure a method on a taxonomy by hiding concepts and asking where they belong.
 
@@ -98,7 +101,7 @@ def evaluate(
     if out:
         atomic.refuse_place(out)
     source = datasets.find(taxonomy, data)
-    if split is None and not source.has_split and image_protocol.holds_pictures(source.path):
+    if split is None and not source.has_split and not reading.stated() and image_protocol.holds_pictures(source.path):
         split = Asked.pictures
     if split in (Asked.pictures, Asked.unseen):
         _refuse(
@@ -108,7 +111,7 @@ def evaluate(
                 "--queries": queries is not Queries.leaves,
                 "--without-descriptions": without_descriptions,
                 "--repair": repair,
-                "--columns": columns,
+                **dict.fromkeys(map(option_name, reading.stated()), True),
             },
         )
         pictures = image_protocol.read(source.path, image_encoder)
@@ -128,7 +131,7 @@ def evaluate(
         finish(result, out, json)
         return
     _refuse("questions in pictures", {"--classes": classes, "--image-encoder": image_encoder != "auto"})
-    tree, parts = source.read(column_order(columns))
+    tree, parts = source.read(reading)
     tree, repairs = protocol.prepare(tree, repair=repair, descriptions=not without_descriptions)
     if split is Asked.scenarios:
         _scenarios(source, tree, parse(set_), foreign, data, method, encoder, runs=runs, seed=seed, json=json)

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 import typer
 
 from taxosphere.cli import output
-from taxosphere.cli.commands.convert import show_notes
-from taxosphere.cli.options import COLUMNS, column_order
+from taxosphere.cli.commands.convert import show_reading
+from taxosphere.cli.options import reads_taxonomy
 from taxosphere.cli.progress import steps
 from taxosphere.cli.seeds import LAST_SEED
 from taxosphere.taxonomy import Taxonomy
 from taxosphere.taxonomy.checks import repair as break_cycles
+from taxosphere.taxonomy.formats import registry
+from taxosphere.taxonomy.formats.registry import ReadOptions
 
 if TYPE_CHECKING:
     from taxosphere.model.config import PolarisConfig
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 _LONG = 180.0  # seconds of fine-tuning worth a word beforehand
 
 
+@reads_taxonomy
 def fit(
     taxonomy: Path = typer.Argument(..., metavar="TAX", help="A taxonomy in any supported format."),
     model: Path = typer.Option(..., "-o", "--out", metavar="MODEL", help="Folder to write the model to."),
@@ -41,7 +44,8 @@ def fit(
     resume: bool = typer.Option(False, "--resume", help="Go on where a stopped fit left off."),
     start: Path | None = typer.Option(None, "--from", metavar="MODEL", help="Begin from the weights of this model."),
     repair: bool = typer.Option(False, "--repair", help="Break cycles by dropping their least supported edges."),
-    columns: str = COLUMNS,
+    *,
+    reading: ReadOptions,
 ) -> None:
     """Train a model on a taxonomy and write it to a folder.
 
@@ -57,8 +61,10 @@ def fit(
 
     artifact.refuse_other_folders(model)
     atomic.refuse_place(model.absolute().parent, model)
-    read = Taxonomy.read(taxonomy, columns=column_order(columns))
-    show_notes(read.reading)
+    read = registry.read(taxonomy, reading)
+    if not repair:
+        read.refuse_cycles()
+    show_reading(read)
     if repair:
         read, dropped = break_cycles(read)
         for problem in dropped:

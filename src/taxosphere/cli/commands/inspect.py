@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import typer
 
 from taxosphere.cli import output
-from taxosphere.cli.options import COLUMNS, column_order
+from taxosphere.cli.options import reads_taxonomy
 from taxosphere.errors import InputError
 from taxosphere.taxonomy import Taxonomy
 from taxosphere.taxonomy.checks import Problem, repair
+from taxosphere.taxonomy.formats import registry
+from taxosphere.taxonomy.formats.registry import ReadOptions
 from taxosphere.taxonomy.summary import Summary, summarise
 
 SHOWN = 10  # problems of one kind in the table; --all and --json give them all
 
 
+@reads_taxonomy
 def inspect(
     taxonomy: Path = typer.Argument(..., metavar="TAX", help="A taxonomy in any supported format."),
     json: bool = typer.Option(False, "--json", help="Print one JSON document instead of tables."),
@@ -26,7 +29,8 @@ def inspect(
     mend: bool = typer.Option(
         False, "--repair", help="Show what breaking the cycles would drop, and the size after it."
     ),
-    columns: str = COLUMNS,
+    *,
+    reading: ReadOptions,
 ) -> None:
     """Show size, shape and problems of a taxonomy.
 
@@ -34,7 +38,7 @@ def inspect(
 
     Example: taxosphere inspect ontology.obo --json
     """
-    read = Taxonomy.read(taxonomy, columns=column_order(columns), strict=False)
+    read = registry.read(taxonomy, replace(reading, strict=False))
     problems = read.problems()
     used, dropped = repair(read) if mend else (read, [])
     summary = summarise(used)
@@ -58,6 +62,7 @@ def _document(
     content = {
         "path": str(path),
         "format": read.meta.get("format"),
+        "reading": list(read.reading_notes),
         **asdict(summary),
         "cycles": [[read.ids[i] for i in cycle.path] for cycle in read.cycles if cycle.path],
         "problem_counts": dict(Counter(problem.kind for problem in problems)),
@@ -72,6 +77,10 @@ def _show(
     facts = {name.replace("_", " "): value for name, value in asdict(summary).items() if value is not None}
     if not facts["on or below cycles"]:
         del facts["on or below cycles"]
+    for text in read.reading_notes:
+        print(text)
+    if read.reading_notes:
+        print(f"{len(read):,} concepts, {len(read.edge_array):,} edges\n")
     output.table(("", ""), facts.items(), title=f"{path} ({read.meta.get('format')})")
     for kind, count in Counter(problem.kind for problem in problems).items():
         _show_problems(kind, [problem for problem in problems if problem.kind == kind][:most], count)
