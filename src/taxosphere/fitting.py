@@ -15,7 +15,7 @@ from taxosphere.errors import InputError
 from taxosphere.images import collection
 from taxosphere.images.model import ImageModel
 from taxosphere.model import embedding, gamma
-from taxosphere.model.checkpoint import Checkpoints, Epoch
+from taxosphere.model.checkpoint import Checkpoints
 from taxosphere.model.config import PolarisConfig
 from taxosphere.model.network import SphereNetwork
 from taxosphere.model.training import TrainingRun
@@ -85,7 +85,7 @@ def fit_model(taxonomy: Taxonomy, config: PolarisConfig, encoder: TextEncoder | 
         TrainingRun(
             run.random_state,
             Checkpoints(run.checkpoints, run.resume),
-            lambda epoch, total: run.progress(epoch.number, total, _epoch_line(epoch)),
+            lambda epoch, total: run.progress(epoch.number, total, "training the embedding"),
         ),
         start=run.start,
         encoding=lambda done, total: run.progress(done, total, encoding),
@@ -138,9 +138,3 @@ def _absolute_path(encoder: str) -> str:
     place = expand_home(encoder)
     reserved = (weights.PACKAGED, efficientnet.NAME, collection.AUTO, collection.NONE)
     return str(place.absolute()) if encoder not in reserved and place.exists() else encoder
-
-
-def _epoch_line(epoch: Epoch) -> str:
-    """One line about an epoch of training, in words a user of the command line can use."""
-    better = "" if epoch.mrr is None else f", finds parents of hidden concepts with MRR {epoch.mrr:.2f}"
-    return f"training the embedding{better}"

@@ -35,6 +35,7 @@ COMMANDS = {
     "bench": "Compare methods over benchmark taxonomies.",
     "study": "Regenerate one of the ablations or figures.",
     "methods": "List every scorer that evaluate and bench accept.",
+    "doctor": "Check that everything is here that the other commands need.",
 }
 
 

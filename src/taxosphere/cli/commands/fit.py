@@ -12,6 +12,7 @@ from taxosphere.cli.commands.convert import show_reading
 from taxosphere.cli.options import reads_taxonomy
 from taxosphere.cli.progress import steps
 from taxosphere.cli.seeds import LAST_SEED
+from taxosphere.cli.signals import Stopped
 from taxosphere.taxonomy import Taxonomy
 from taxosphere.taxonomy.checks import repair as break_cycles
 from taxosphere.taxonomy.formats import registry
@@ -90,11 +91,17 @@ def fit(
         return
     if settings.training.fine_tune:
         say_how_long(read, settings)
-    with steps() as report:
-        fitted = Polaris(settings).fit(
-            read, checkpoints=checkpoint_folder(model), resume=resume, start=previous, progress=report
-        )
-        fitted.save(model)
+    if model.exists():
+        output.say(f"{model} is a model already and is replaced when this one is done")
+    try:
+        with steps() as report:
+            fitted = Polaris(settings).fit(
+                read, checkpoints=checkpoint_folder(model), resume=resume, start=previous, progress=report
+            )
+            fitted.save(model)
+    except (KeyboardInterrupt, Stopped):
+        output.say("stopped; the same command with --resume goes on from here")
+        raise
     remove_checkpoints(model)
     for fault in fitted.image_model.faults if fitted.image_model is not None else ():
         output.warn(f"passed over {fault}")
