@@ -31,6 +31,8 @@ COMMANDS = {
     "fit": "Train a model on a taxonomy.",
     "suggest": "Rank parents for new concepts, with probabilities and reasons.",
     "expand": "Attach new concepts where the model is sure, list the rest for review.",
+    "apply": "Carry out what people decided in a review table.",
+    "export": "Write what was decided, in the formats of other tools.",
     "evaluate": "Measure a method on a taxonomy with hidden concepts.",
     "bench": "Compare methods over benchmark taxonomies.",
     "study": "Regenerate one of the ablations or figures.",

@@ -47,6 +47,11 @@ _OPTIONS: dict[str, tuple[Any, Any]] = {
     ),
 }
 
+BY: Any = typer.Option("", "--by", metavar="NAME", help="Who decided; written into the taxonomy beside the concepts.")
+IDS: Any = typer.Option(
+    "", "--ids", metavar="PATTERN", help="Ids of new concepts: GO:9{6}, GO:0500000..GO:0599999 or ex:{name}."
+)
+
 
 def reads_taxonomy(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command that has a parameter ``reading`` of the type `ReadOptions` the options that make it up."""

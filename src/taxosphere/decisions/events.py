@@ -14,6 +14,9 @@ from taxosphere.taxonomy import Concept, Taxonomy
 
 Strings = tuple[str, ...]
 
+AUTOMATIC = "taxosphere"
+"""Who decided where nobody did: the model was sure enough."""
+
 _TEXTS = ("id", "kind", "item", "by", "at", "base", "model", "note", "undoes")
 _LISTS = ("parents", "children", "suggested")
 
@@ -78,6 +81,9 @@ class Event:
     note: str = ""
     before: Snapshot | None = None
     after: Snapshot | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "names", tuple(sorted(self.names)))  # as a record has them
 
     def content_id(self) -> str:
         """A name made of the content alone (not of who, when, before, after): the same decision has the same one."""

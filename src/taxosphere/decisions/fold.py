@@ -190,11 +190,16 @@ class Fold:
             key[1]: (self.snapshot(key[1]), self._carried[item.event].event) for key, item in self._state.of_kind(ITEM)
         }
 
+    def name(self, id: str) -> str:
+        """Name of a concept of the base or a new one; the id itself where there is no such concept."""
+        return self._state.name(id)
+
     def text(self, item: str) -> Concept | None:
         """The new concept with its edits, where an event has said what it is."""
-        edited: Concept | None = self._state.values.get((TEXT, item))
-        if edited is not None:
-            return edited
+        present: Concept | None = self._state.values.get((TEXT, item)) or self._state.values.get((CONCEPT, item))
+        event = self.deciding(item)
+        if present is not None or (event is not None and event.concept is not None):
+            return present or (event.concept if event is not None else None)
         events = (carried.event.concept for carried in self._carried.values() if carried.event.item == item)
         return next((concept for concept in events if concept is not None), None)
 

@@ -64,13 +64,18 @@ def _link(step: Step, child: str, parents: tuple[str, ...]) -> None:
 
 
 def _is_there(step: Step, concept: Concept, parents: tuple[str, ...]) -> bool:
-    """Has a newer base the concept already, under its id or, below one of the parents, under its name?"""
+    """Has the base the concept already: under its id, or under its name below one of the parents?
+
+    In a base that the person has not seen, a name in another spelling counts as well.
+    """
     item, base = step.event.item, step.state.base
     there = item if item in base else ""
     if there and fold(step.state.name(item)) != fold(concept.name):
         raise Conflict("taken", f"the id '{item}' of '{concept.name}' belongs to '{step.state.name(item)}' now")
-    if not there and step.moved_on and step.get(CONCEPT, item) is None:
-        namesakes = step.state.ids_by_folded_name.get(fold(concept.name), [])
+    if not there and step.get(CONCEPT, item) is None:
+        state = step.state
+        namesakes = state.ids_by_folded_name.get(fold(concept.name), []) if step.moved_on else []
+        namesakes = namesakes or state.ids_by_name.get(concept.name, [])
         there = next((id for id in namesakes if _shares(step.parents(id), parents)), "")
     if not there:
         return False

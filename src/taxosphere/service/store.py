@@ -113,6 +113,12 @@ class Store:
             command.upgrade(config, "head")
 
 
+def exists(url: str) -> bool:
+    """Is there such a file already? A server counts as there; whether it answers shows when it is opened."""
+    parsed = _parsed(url)
+    return parsed.get_backend_name() != "sqlite" or Path(str(parsed.database)).exists()
+
+
 def _parsed(url: str) -> sa.URL:
     if "://" not in url:
         return sa.URL.create("sqlite", database=url)

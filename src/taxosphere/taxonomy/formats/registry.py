@@ -71,6 +71,7 @@ __all__ = [
     "WriteOptions",
     "build",
     "check_target",
+    "format_to_write",
     "read",
     "recognise",
     "unsupported_content",
@@ -392,7 +393,7 @@ def write(taxonomy: Taxonomy, path: str | PathLike[str], options: WriteOptions |
     path = Path(path)
     with writing(path):
         check_target(path)
-        form = _to_write(taxonomy, path)
+        form = format_to_write(taxonomy, path)
         assert form.write is not None  # or it would have been refused
         whole = taxonomy if form.name == "native" else obsolete.brought_back(taxonomy)
         form.write(whole, path, options or WriteOptions())
@@ -417,7 +418,7 @@ def unsupported_content(taxonomy: Taxonomy, path: str | PathLike[str]) -> list[s
     """What the source said beside its concepts and a file of this name could not hold, one line each; and what only
     `--columns` can tell whoever reads the file."""
     path = Path(path)
-    form = _to_write(taxonomy, path)
+    form = format_to_write(taxonomy, path)
     lines = []
     if form.name == "edges" and edges.unstated_order(taxonomy, path):
         lines.append(
@@ -469,7 +470,8 @@ def _head(path: Path) -> bytes:
         return handle.read(HEAD).removeprefix(UTF8_BOM)
 
 
-def _to_write(taxonomy: Taxonomy, path: Path) -> Format:
+def format_to_write(taxonomy: Taxonomy, path: Path) -> Format:
+    """The format in which `write` would write a taxonomy to a path."""
     if path.is_dir() or not bare_suffix(path):
         return FORMATS["native"]
     suffix = bare_suffix(path)

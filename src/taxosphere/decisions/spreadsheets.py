@@ -1,0 +1,203 @@
+"""Tables for people: CSV as Excel writes it, XLSX, and plain TSV; written whole, read with the row of each line.
+
+A spreadsheet takes a cell that begins with ``= + - @`` for a formula. In CSV such a cell gets an apostrophe in front,
+which the reader takes off again; in XLSX it is marked as text; TSV is not meant for a spreadsheet and stays plain.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+import zipfile
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from os import PathLike
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+from taxosphere import atomic
+from taxosphere.errors import InputError, require
+from taxosphere.taxonomy.formats.io import tables, workbook
+from taxosphere.taxonomy.formats.io.streams import reading
+
+SUFFIXES = (".csv", ".tsv", ".xlsx")
+LONGEST_CELL = 32_767  # characters, in Excel
+_RISKY = re.compile(r"'*[=+\-@\t\r]")
+_GUARDED = re.compile(r"'+[=+\-@\t\r]")
+_NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+_FORMULA = re.compile(rb'<c\b[^>]*?\sr="([A-Z]{1,3})([0-9]{1,7})"[^>]*>\s*<f[\s>/]')
+_WIDE, _NARROW = 40, 14  # columns in characters
+
+Row = tuple[int, list[str]]
+Table = tuple[Row, list[Row]]  # titles, and rows, each with its number
+
+
+def suffix_of(path: str | PathLike[str]) -> str:
+    """The suffix of a table, refused with `InputError` where it is none of `SUFFIXES`."""
+    suffix = Path(path).suffix.lower()
+    if suffix not in SUFFIXES:
+        raise InputError(f"a table of decisions is a {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]} file", path)
+    if suffix == ".xlsx":
+        require("openpyxl", "sheets")
+    return suffix
+
+
+def guard(cell: str) -> str:
+    """The cell with an apostrophe in front where a spreadsheet would take it for a formula."""
+    return f"'{cell}" if _RISKY.match(cell) else cell
+
+
+def unguard(cell: str) -> str:
+    """The inverse of `guard`."""
+    return cell[1:] if _GUARDED.match(cell) else cell
+
+
+# -- writing ----------------------------------------------------------------------------------------------------------
+
+
+def write(
+    path: str | PathLike[str],
+    header: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    between: str = ",",
+    choices: Sequence[str] = (),
+) -> None:
+    """Write a table in the format that its suffix names.
+
+    Parameters
+    ----------
+    path
+        A ``.csv``, ``.tsv`` or ``.xlsx`` file.
+    header, rows
+        Titles, and cells as wide as them.
+    between
+        What stands between the cells of a CSV file; semicolons where Excel's language wants them.
+    choices
+        Words to choose from in the first column of a workbook.
+    """
+    suffix = suffix_of(path)
+    with atomic.file(path) as temporary:
+        if suffix == ".xlsx":
+            _write_workbook(temporary, header, rows, choices)
+            return
+        excel = suffix == ".csv"
+        with temporary.open("w", encoding="utf-8-sig" if excel else "utf-8", newline="") as handle:
+            writer = csv.writer(handle, delimiter=between if excel else "\t", lineterminator="\r\n" if excel else "\n")
+            for row in chain([header], rows):
+                writer.writerow([guard(cell) for cell in row] if excel else row)
+
+
+def _write_workbook(path: Path, header: Sequence[str], rows: Iterable[Sequence[str]], choices: Sequence[str]) -> None:
+    openpyxl: Any = require("openpyxl", "sheets")
+    written: Any = require("openpyxl.cell", "sheets")
+    validation: Any = require("openpyxl.worksheet.datavalidation", "sheets")
+    book = openpyxl.Workbook(write_only=True)
+    sheet = book.create_sheet("decisions")
+    sheet.freeze_panes = "A2"
+    for number, title in enumerate(header):
+        sheet.column_dimensions[_letters(number)].width = _NARROW if len(title) < 10 else _WIDE
+    if choices:
+        listed = validation.DataValidation(type="list", formula1=f'"{",".join(choices)}"', allow_blank=True)
+        listed.add("A2:A1048576")
+        sheet.data_validations.append(listed)
+
+    def cell(text: str) -> Any:
+        text = _NOT_IN_XML.sub("\ufffd", text)[:LONGEST_CELL]
+        if not _RISKY.match(text):
+            return text or None
+        made = written.WriteOnlyCell(sheet, value="")
+        made.value, made.data_type = text, "s"  # openpyxl makes a formula of what begins with '='
+        made.quotePrefix = True
+        return made
+
+    for row in chain([header], rows):
+        sheet.append(list(map(cell, row)))
+    book.save(path)
+
+
+# -- reading ----------------------------------------------------------------------------------------------------------
+
+
+def read(path: str | PathLike[str], formulas: Sequence[str] = ()) -> Table:
+    """The titles of a table, and its rows that are not empty, each with its number.
+
+    Parameters
+    ----------
+    path
+        A ``.csv``, ``.tsv`` or ``.xlsx`` file; of a workbook the first sheet is read.
+    formulas
+        Titles of columns in which a formula is refused, because its result may be out of date.
+
+    Returns
+    -------
+    header, rows
+        Cells without surrounding blanks in the header, as they are in the rows, and as many as there are titles.
+
+    Raises
+    ------
+    InputError
+        With the row where something is wrong.
+    """
+    source = Path(path)
+    suffix = suffix_of(source)
+    with reading(source):
+        if suffix == ".xlsx":
+            rows = _workbook_rows(source)
+        else:
+            undo = unguard if suffix == ".csv" else str
+            rows = [(number, [undo(cell) for cell in cells]) for number, cells in tables.read_rows(source)]
+    if not rows:
+        raise InputError("holds no table", source)
+    (first, titles), rest = rows[0], rows[1:]
+    header = [title.strip() for title in titles]
+    while header and not header[-1]:
+        header.pop()
+    tables.check_distinct(source, [title.lower() for title in header if title], first)
+    for number, cells in rest:
+        wide = len(cells) > len(header) and any(cell.strip() for cell in cells[len(header) :])
+        if wide:
+            raise InputError(f"{len(cells)} cells where the header has {len(header)} titles", source, number)
+    if suffix == ".xlsx":
+        _check_formulas(source, header, formulas)
+    width = len(header)
+    return (first, header), [(number, [*cells[:width], *[""] * (width - len(cells))]) for number, cells in rest]
+
+
+def _workbook_rows(path: Path) -> list[Row]:
+    sheets = workbook.sheets(path)
+    grid = next(iter(sheets.values()))() if sheets else []
+    return [(number, row) for number, row in enumerate(grid, 1) if any(cell.strip() for cell in row)]
+
+
+def _check_formulas(path: Path, header: Sequence[str], titles: Sequence[str]) -> None:
+    lowered = [title.lower() for title in header]
+    columns = {_letters(lowered.index(title)): title for title in titles if title in lowered}
+    for match in _FORMULA.finditer(_first_sheet(path)):
+        title = columns.get(match[1].decode())
+        if title is not None:
+            raise InputError(f"a formula in the column '{title}'; write its result as text", path, int(match[2]))
+
+
+def _first_sheet(path: Path) -> bytes:
+    """The XML of the sheet that comes first in the workbook."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            book = ElementTree.fromstring(archive.read("xl/workbook.xml"))
+            links = ElementTree.fromstring(archive.read("xl/_rels/workbook.xml.rels"))
+            sheet = next(part for part in book.iter() if part.tag.endswith("}sheet"))
+            id = next(value for key, value in sheet.attrib.items() if key.endswith("}id"))
+            target = next(link.attrib["Target"] for link in links if link.attrib.get("Id") == id)
+            return archive.read(target.lstrip("/") if target.startswith("/") else f"xl/{target}")
+    except (KeyError, StopIteration, ElementTree.ParseError, zipfile.BadZipFile, NotImplementedError):
+        raise InputError("is a damaged workbook; save it anew", path) from None
+
+
+def _letters(column: int) -> str:
+    letters = ""
+    column += 1
+    while column:
+        column, rest = divmod(column - 1, 26)
+        letters = chr(ord("A") + rest) + letters
+    return letters
