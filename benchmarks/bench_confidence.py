@@ -11,7 +11,7 @@ chance" is that error, from answers drawn with the probabilities themselves.
 
 For the others, a fifth of the queries' true parents, drawn at random, are removed from the seed: how often does "none
 of these" stand higher for a query that lost all its parents than for one that lost none (AUROC)? Once they are deleted
-as from a file, and their children are left without them; once the children move up to the grandparents, which are then
+as from a file, and their children are left without them; once the children move up to the parents, which are then
 a right answer by the protocol. Drawing queries instead of parents would take out the large families, and compare easy
 queries with hard ones. "Held out" is the same question to the leaves the ranker learned from, asked of seeds that lack
 half of their parents. "Foreign" compares the queries of the whole seed with 300 concepts of EDAM, which belong to
@@ -61,7 +61,7 @@ def asked(split: Split, state: int, encoder: text_encoders.TextEncoder, foreign:
     return Answers(
         np.array([best.probability for best in first]),
         np.array(right),
-        auroc(held.none, held.gone),
+        auroc(held.none_probability, held.parent_removed),
         auroc(none, np.arange(len(none)) >= len(first)),
     )
 

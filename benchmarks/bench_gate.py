@@ -41,7 +41,7 @@ def cosines(network: SphereNetwork, asked: torch.Tensor, known: torch.Tensor) ->
 
 def quality(cosine: Floats, delta: Floats, gold: Sequence[NDArray[np.integer]], gamma: float | None) -> float:
     """Mean reciprocal rank; without a gate for None."""
-    rows = cosine if gamma is None else gate.scores(cosine, gate.thresholds(delta, gamma), MODE)
+    rows = cosine if gamma is None else gate.gated_scores(cosine, gate.thresholds(delta, gamma), MODE)
     return 100 * float((1 / best_true_ranks(rows, gold)).mean())
 
 
@@ -54,11 +54,11 @@ def measure(split: Split, encoder: text_encoders.TextEncoder, state: int) -> dic
     kept = [split.seed.position(id) for id in head.split.seed.ids]
     hidden = [split.seed.position(query.id) for query in head.split.queries]
     trial = cosines(head.trial, known[hidden], known[kept])
-    tried = (trial, gate.delta(head.split.seed), head.split.gold)
+    tried = (trial, gate.radius_gaps(head.split.seed), head.split.gold)
     chosen: dict[str, float | None] = {"no gate": None} | {f"γ = {gamma:g}": gamma for gamma in gate.GAMMAS}
     chosen["best of the trial"] = max(gate.GAMMAS, key=lambda gamma: quality(*tried, gamma))
     chosen["mildest of the good"] = gate.choose_gamma(*tried, MODE)
-    final = (cosines(head.network, asked, known), gate.delta(split.seed), split.gold)
+    final = (cosines(head.network, asked, known), gate.radius_gaps(split.seed), split.gold)
     return {name: quality(*final, gamma) for name, gamma in chosen.items()}
 
 

@@ -27,7 +27,7 @@ from taxosphere.taxonomy.split import Split, hide
 
 Floats = NDArray[np.floating]
 # query number, (parent, child) positions → scores
-NetEnsemble = Callable[[int, NDArray[np.int64]], Floats]
+EdgeScorer = Callable[[int, NDArray[np.int64]], Floats]
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def rank(scores: Floats, right: NDArray[np.bool_]) -> float:
     return float((scores > best).sum() + ((scores == best).sum() + 1) / 2)
 
 
-def measure(asked: Questions, score: NetEnsemble) -> list[float]:
+def measure(asked: Questions, score: EdgeScorer) -> list[float]:
     precision, first, ranks = [], [], []
     for number, right in enumerate(asked.right):
         everywhere = score(number, asked.edges)
@@ -78,7 +78,7 @@ def measure(asked: Questions, score: NetEnsemble) -> list[float]:
     return [np.mean(precision), np.mean(first), np.mean(r <= 1), np.mean(r <= 10), np.mean(1 / r)]
 
 
-def ours(asked: Questions, encoder: TextEncoder, random_state: int) -> NetEnsemble:
+def ours(asked: Questions, encoder: TextEncoder, random_state: int) -> EdgeScorer:
     """P(parent) · P(child belongs below | parent), as `expand` computes them."""
     seed, queries = asked.part.seed, list(asked.part.queries)
     model = Polaris().fit(seed, encoder=encoder, random_state=random_state)
@@ -104,13 +104,13 @@ def ours(asked: Questions, encoder: TextEncoder, random_state: int) -> NetEnsemb
     return score
 
 
-def tmn(asked: Questions, encoder: TextEncoder, random_state: int) -> NetEnsemble:
+def tmn(asked: Questions, encoder: TextEncoder, random_state: int) -> EdgeScorer:
     model = Tmn().fit(asked.part.seed, encoder=encoder, random_state=random_state)
     scores = model.score_pairs(asked.part.queries, asked.edges)
     return lambda number, _: scores[number]
 
 
-def cosine(asked: Questions, encoder: TextEncoder, random_state: int) -> NetEnsemble:
+def cosine(asked: Questions, encoder: TextEncoder, random_state: int) -> EdgeScorer:
     del random_state
     vectors = encoder.encode([concept.text for concept in asked.part.seed.concepts()])
     own = encoder.encode([query.text for query in asked.part.queries])

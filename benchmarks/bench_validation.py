@@ -47,12 +47,12 @@ def main() -> None:
         figures = [np.mean([row[key] for row in rows]) for key in ("hit@1", "hit@5", "mr", "mrr")]
         sure = np.concatenate([each.probabilities[:, 0] for each in held])
         right = np.concatenate([each.labels[:, 0] for each in held])
-        none = np.concatenate([each.none for each in held])
-        gone = np.concatenate([each.gone for each in held])
+        none = np.concatenate([each.none_probability for each in held])
+        removed = np.concatenate([each.parent_removed for each in held])
         print(
             f"{Path(folder).name}: {' / '.join(f'{figure:.1f}' for figure in figures)}; "
             f"ECE {expected_calibration_error(sure, right):.3f}, precision at 0.9 {right[sure >= SURE].mean():.2f}, "
-            f"none AUROC {auroc(none, gone):.2f}; {(time.perf_counter() - began) / options.runs:.0f} s a run",
+            f"none AUROC {auroc(none, removed):.2f}; {(time.perf_counter() - began) / options.runs:.0f} s a run",
             flush=True,
         )
 

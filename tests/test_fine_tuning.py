@@ -69,7 +69,7 @@ def encoder_of(config: PolarisConfig) -> text_encoders.Trainable:
 
 
 def test_the_encoder_learned_along(model: Polaris, config: PolarisConfig) -> None:
-    assert "the encoder learned along" in model.summary()
+    assert "the encoder was trained too" in model.summary()
     still = Polaris(config.with_overrides(["training.fine_tune=false"])).fit(meadow(), encoder=encoder_of(config))
     assert not np.allclose(model.score(QUERIES), still.score(QUERIES))
     assert max(epoch.mrr or 0 for epoch in model.history) > max(epoch.mrr or 0 for epoch in still.history)
@@ -104,7 +104,8 @@ def test_a_fit_that_was_stopped_resumes_to_the_same_model(
     model: Polaris, config: PolarisConfig, tmp_path: Path
 ) -> None:
     # In the trial, after it, while the encoder learns, among the folds.
-    for moment in (("sphere", 2), ("sphere", 5), ("sphere", 3), ("hiding fold 2", 1)):
+    training = "training the embedding"
+    for moment in ((training, 2), (training, 5), (training, 3), ("hiding fold 2", 1)):
         with pytest.raises(Stopped):
             Polaris(config).fit(
                 meadow(), encoder=encoder_of(config), checkpoints=tmp_path, resume=True, progress=stop_at(*moment)
@@ -179,15 +180,15 @@ def test_a_single_training_that_was_stopped_resumes_to_the_same_model(config: Po
 
     for times in (2, 5, 9):
         with pytest.raises(Stopped):
-            fit(checkpoints=tmp_path, resume=True, progress=stop_at("sphere", times))
+            fit(checkpoints=tmp_path, resume=True, progress=stop_at("training the embedding", times))
     whole, resumed = fit(), fit(checkpoints=tmp_path, resume=True)
-    assert "the encoder learned along" in whole.summary()
+    assert "the encoder was trained too" in whole.summary()
     assert np.array_equal(resumed.score(QUERIES), whole.score(QUERIES))
 
 
 def test_new_concepts_are_inserted_by_what_the_encoder_knew_before(model: Polaris, config: PolarisConfig) -> None:
     plain = encoder_of(config).encode([concept.text for concept in model.taxonomy.concepts()])
-    np.testing.assert_array_equal(model._state.plain_vectors, plain)
+    np.testing.assert_array_equal(model.fitted.untuned_vectors, plain)
     assert len(model.expand([("green bird", "a bird that is called green")], accept=0.0).attached) == 1
 
 

@@ -63,9 +63,9 @@ def test_saved_and_loaded_models_score_alike(model: Polaris, tmp_path: Path) -> 
 def test_words_that_a_model_does_not_hold_are_read_again(model: Polaris, tmp_path: Path, version: int | None) -> None:
     model.save(tmp_path / "model")
     stored = artifact.load(tmp_path / "model", "polaris")
-    words = stored.tensors["words"]
-    words |= {name: values[:0] for name, values in words.items()}  # useless, should they be looked at
-    manifest = stored.manifest | {"words": version}
+    tokens = stored.tensors["tokens"]
+    tokens |= {name: values[:0] for name, values in tokens.items()}  # useless, should they be looked at
+    manifest = stored.manifest | {"tokens": version}
     artifact.save(tmp_path / "model", "polaris", manifest, stored.tensors, stored.taxonomy)
     loaded = Polaris.load(tmp_path / "model", encoder=GramEncoder())
     queries = [Concept("a", "green fish"), Concept("b", "tall tree", "a tree that is called tall")]
@@ -134,12 +134,12 @@ def test_settings_that_do_not_fit_the_prior_are_refused_before_anything_is_learn
 @pytest.mark.parametrize(
     ("part", "name", "there"),
     [
-        ("ranker", "out_of_fold.gone", False),  # before it was kept
+        ("ranker", "out_of_fold.parent_removed", False),  # before it was kept
         ("ranker", "out_of_fold.later", True),
-        ("ranker", "none.weights", False),
+        ("ranker", "none_model.weights", False),
         ("network", "later.weight", True),
-        ("views", "name", False),
-        ("views", "description", True),  # from when it was kept
+        ("text_vectors", "name", False),
+        ("text_vectors", "description", True),  # from when it was kept
     ],
 )
 def test_a_folder_of_another_layout_is_refused_in_one_line(
@@ -323,8 +323,8 @@ def test_embeddings_are_unit_directions_with_radii(model: Polaris) -> None:
 def test_features_of_a_query_are_a_table_of_candidates(model: Polaris) -> None:
     frame = model.features("green bird", "a bird that is called green")
     assert {s.id for s in model.suggest("green bird", "a bird that is called green")} <= set(frame.index)
-    assert frame.loc["bird", "named at the end"] == 0.5  # one of its two words
-    assert frame.loc["fish", "named at the end"] == 0
+    assert frame.loc["bird", "at the end of the query's name"] == 0.5  # one of its two words
+    assert frame.loc["fish", "at the end of the query's name"] == 0
     with pytest.raises(InputError, match="a concept with a name"):
         model.features(Concept("x", "", images=("x.png",)))
 

@@ -21,7 +21,7 @@ from taxosphere.model.network import SphereNetwork
 from taxosphere.model.training import TrainingRun
 from taxosphere.placing.inference import Fitted, assemble
 from taxosphere.placing.insertion import Insertion
-from taxosphere.ranking import prior
+from taxosphere.ranking.prior import load_prior
 from taxosphere.ranking.ranker import Ranker
 from taxosphere.taxonomy import Taxonomy
 from taxosphere.taxonomy.formats.io.streams import expand_home
@@ -73,7 +73,7 @@ def fit_model(taxonomy: Taxonomy, config: PolarisConfig, encoder: TextEncoder | 
     Fitted
         The trained parts together with the taxonomy they answer for.
     """
-    started_from_prior = prior.wanted(config.ranking)
+    prior = load_prior(config.ranking)
     taxonomy, image_encoder = collection.locate(taxonomy, config.images.encoder)
     encoder = encoder or load_encoder(config)
     encoding = f"encoding {len(taxonomy):,} concepts"
@@ -94,20 +94,28 @@ def fit_model(taxonomy: Taxonomy, config: PolarisConfig, encoder: TextEncoder | 
         taxonomy,
         space.refit,
         config,
-        started_from_prior,
+        prior,
         gamma=gamma.gamma(space.head, taxonomy, config.orbit),
         random_state=run.random_state,
         progress=run.progress,
     )
     head = space.head
-    fitted = assemble(space.encoder, head.network, ranker, None, head.history, taxonomy, space.views)
+    fitted = assemble(
+        encoder=space.encoder,
+        network=head.network,
+        ranker=ranker,
+        insertion=None,
+        history=head.history,
+        taxonomy=taxonomy,
+        text_vectors=space.views,
+    )
     images = None
     if image_encoder:
         run.progress(0, 1, f"encoding images of {sum(map(bool, taxonomy.images)):,} concepts")
-        images = ImageModel.fit(taxonomy, image_encoder, fitted.plain_vectors, config, run.random_state)
-    insertion = Insertion.fit(taxonomy, fitted.plain_vectors, run.random_state)
-    began = None if run.start is None else run.start.digest()
-    return replace(fitted, insertion=insertion, image_model=images, began=began)
+        images = ImageModel.fit(taxonomy, image_encoder, fitted.untuned_vectors, config, run.random_state)
+    insertion = Insertion.fit(taxonomy, fitted.untuned_vectors, run.random_state)
+    start_digest = None if run.start is None else run.start.digest()
+    return replace(fitted, insertion=insertion, image_model=images, start_digest=start_digest)
 
 
 def check_fittable(taxonomy: Taxonomy) -> None:

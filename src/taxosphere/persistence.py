@@ -6,7 +6,6 @@ from dataclasses import asdict, replace
 from os import PathLike
 from typing import Any
 
-import numpy as np
 import torch
 from numpy.typing import NDArray
 
@@ -22,7 +21,7 @@ from taxosphere.model.config import PolarisConfig
 from taxosphere.model.network import SphereNetwork
 from taxosphere.placing.inference import Fitted, assemble
 from taxosphere.placing.insertion import Insertion
-from taxosphere.ranking.lexical import index as word_index
+from taxosphere.ranking.lexical import index as lexical_index
 from taxosphere.ranking.lexical.index import ConceptTokens
 from taxosphere.ranking.logistic import Logistic
 from taxosphere.ranking.ranker import Ranker
@@ -46,28 +45,28 @@ def save(fitted: Fitted, config: PolarisConfig, path: str | PathLike[str]) -> No
     tensors: dict[str, dict[str, NDArray[Any]]] = {
         "network": {key: value.numpy() for key, value in fitted.network.state_dict().items()},
         "ranker": ranker_arrays,
-        "views": dict(fitted.context.views.to_arrays()),
-        "words": fitted.context.tokens.to_arrays(),
+        "text_vectors": dict(fitted.index.text_vectors.to_arrays()),
+        "tokens": fitted.index.tokens.to_arrays(),
     }
     images: dict[str, object] = {}
     if fitted.insertion is not None:
         tensors["insertion"] = dict(fitted.insertion.model.to_arrays())
     if fitted.image_model is not None:
-        tensors["pictures"], images["pictures"] = fitted.image_model.to_arrays()
-    if fitted.plain is not fitted.encoder:
+        tensors["images"], images["images"] = fitted.image_model.to_arrays()
+    if fitted.untuned_encoder is not fitted.encoder:
         tensors["encoder"] = dict(text_encoders.trainable(fitted.encoder).tuned)
     first_places = fitted.ranker.out_of_fold.labels[:, 0]
     manifest = {
         **images,
         "config": config.model_dump(mode="json"),
-        "encoder": text_encoders.description(fitted.plain),
-        "began": fitted.began,
-        "words": word_index.VERSION,
+        "encoder": text_encoders.description(fitted.untuned_encoder),
+        "began": fitted.start_digest,
+        "tokens": lexical_index.VERSION,
         "ranker": ranker_notes,
         "history": [asdict(epoch) for epoch in fitted.history],
         "metrics": {"held_out_hit@1": float(first_places.mean()) if len(first_places) else None},
     }
-    artifact.save(path, METHOD, manifest, tensors, fitted.context.taxonomy)
+    artifact.save(path, METHOD, manifest, tensors, fitted.index.taxonomy)
 
 
 def load(
@@ -98,27 +97,36 @@ def load(
     tensors, manifest = stored.tensors, stored.manifest
     with artifact.same_layout(path):
         config = PolarisConfig.from_mapping(manifest["config"], path)
-        vectors = TextVectors(**tensors["views"])
+        vectors = TextVectors(**tensors["text_vectors"])
         network = SphereNetwork(vectors.full.shape[1], config.network)
         network.load_state_dict({key: torch.from_numpy(value) for key, value in tensors["network"].items()})
         ranker = Ranker.from_arrays(tensors["ranker"], manifest["ranker"])
         insertion = Insertion(Logistic(**tensors["insertion"])) if "insertion" in tensors else None
         history = tuple(Epoch(**entry) for entry in manifest["history"])
-        same_rules = manifest.get("words") == word_index.VERSION
-        tokens = ConceptTokens.from_arrays(tensors["words"]) if same_rules else None
+        same_rules = manifest.get("tokens") == lexical_index.VERSION
+        tokens = ConceptTokens.from_arrays(tensors["tokens"]) if same_rules else None
     config, text_encoder = _encoder(config, manifest.get("encoder"), encoder, path)
     if text_encoder.dim != vectors.full.shape[1]:
         expected = vectors.full.shape[1]
         raise InputError(f"was fitted with {expected} dimensions, the encoder has {text_encoder.dim}", path)
     if "encoder" in tensors:
         text_encoder = text_encoders.trainable(text_encoder).with_weights(tensors["encoder"])
-    fitted = assemble(text_encoder, network.eval(), ranker, insertion, history, stored.taxonomy, vectors, tokens)
-    if "pictures" in tensors:
-        plain = np.asarray(fitted.plain_vectors)
+    fitted = assemble(
+        encoder=text_encoder,
+        network=network.eval(),
+        ranker=ranker,
+        insertion=insertion,
+        history=history,
+        taxonomy=stored.taxonomy,
+        text_vectors=vectors,
+        tokens=tokens,
+    )
+    if "images" in tensors:
+        texts = fitted.untuned_vectors
         with artifact.same_layout(path):
-            images = ImageModel.from_arrays(tensors["pictures"], manifest["pictures"], stored.taxonomy, plain)
+            images = ImageModel.from_arrays(tensors["images"], manifest["images"], stored.taxonomy, texts)
         fitted = replace(fitted, image_model=images)
-    return config, replace(fitted, began=manifest.get("began"))
+    return config, replace(fitted, start_digest=manifest.get("began"))
 
 
 def _encoder(

@@ -155,10 +155,16 @@ class Polaris:
         fitted = self.fitted
         vectors = encode_text_vectors(fitted.encoder, list(taxonomy.concepts()))
         moved = assemble(
-            fitted.encoder, fitted.network, fitted.ranker, fitted.insertion, fitted.history, taxonomy, vectors
+            encoder=fitted.encoder,
+            network=fitted.network,
+            ranker=fitted.ranker,
+            insertion=fitted.insertion,
+            history=fitted.history,
+            taxonomy=taxonomy,
+            text_vectors=vectors,
         )
-        images = None if fitted.image_model is None else fitted.image_model.adopt(taxonomy, moved.plain_vectors)
-        self._fitted = replace(moved, image_model=images, began=fitted.began)
+        images = None if fitted.image_model is None else fitted.image_model.adopt(taxonomy, moved.untuned_vectors)
+        self._fitted = replace(moved, image_model=images, start_digest=fitted.start_digest)
         return self
 
     # -- asking -------------------------------------------------------------------------------------------------------
@@ -238,7 +244,7 @@ class Polaris:
 
     def score(self, queries: Iterable[Concept]) -> NDArray[np.float32]:
         """(queries, concepts of the taxonomy): how good a parent each is for each of ``queries``; higher is better."""
-        return self._rank(queries, lambda batch: batch.ranked.scores)
+        return self._rank(queries, lambda batch: batch.ranking.scores)
 
     def predict(self, concepts: Iterable[New]) -> NDArray[np.object_]:
         """(queries,): the id of the best parent of each of ``concepts``."""
@@ -264,7 +270,7 @@ class Polaris:
         if other is not None:
             raise TypeError(f"a Concept is scored, not {_kind(other)}; 'suggest' takes names")
         values = np.empty((len(queries), len(self.taxonomy)), np.float32)
-        for batch in inference.rank_queries(self.fitted, self.fitted.context, queries, explained=0):
+        for batch in inference.rank_queries(self.fitted, self.fitted.index, queries, n_explained=0):
             values[batch.rows] = take(batch)
         return values
 
@@ -285,7 +291,7 @@ class Polaris:
     @property
     def taxonomy(self) -> Taxonomy:
         """The taxonomy that suggestions refer to."""
-        return self.fitted.context.taxonomy
+        return self.fitted.index.taxonomy
 
     @property
     def history(self) -> tuple[Epoch, ...]:
@@ -377,8 +383,8 @@ class _Steps:
 
 def _probabilities(batch: inference.RankedBatch) -> NDArray[np.float32]:
     """(q, n): probabilities of the shortlist at their candidates' columns, 0 elsewhere."""
-    values = np.zeros(batch.ranked.scores.shape, np.float32)
-    np.put_along_axis(values, batch.ranked.shortlist, batch.ranked.probabilities, 1)
+    values = np.zeros(batch.ranking.scores.shape, np.float32)
+    np.put_along_axis(values, batch.ranking.positions, batch.ranking.probabilities, 1)
     return values
 
 

@@ -88,8 +88,8 @@ def test_several_pictures_and_words(model: Path, workplace: Path, capsys: pytest
     both = suggest(model, capsys, "--image", one, "--image", two)
     named = suggest(model, capsys, "warm 9", "--image", one, "--image", two)
     words = suggest(model, capsys, "warm 9")
-    assert any(reason.startswith("pictures: ") for s in named["suggestions"] for reason in s["reasons"])
-    assert not any(reason.startswith("pictures: ") for s in words["suggestions"] for reason in s["reasons"])
+    assert any("image" in reason for s in named["suggestions"] for reason in s["reasons"])
+    assert not any("image" in reason for s in words["suggestions"] for reason in s["reasons"])
     assert "images" not in words["query"]
     assert "warm" in both["suggestions"][0]["path"]
     assert main(["suggest", str(model), "--image", one]) == 0
@@ -127,7 +127,7 @@ def test_a_list_with_pictures_is_expanded(model: Path, workplace: Path, capsys: 
     assert grown.images[names["cold"]] == (str(workplace / "new" / "cold.png"),)  # called after its file
     fresh = Polaris.load(model).adopt(grown)
     assert fresh.image_model is not None
-    assert fresh.image_model.known.shown[names["warm 8"]]
+    assert fresh.image_model.index.has_images[names["warm 8"]]
     assert "attached 3 of 3" in capsys.readouterr().err
 
 
@@ -142,7 +142,7 @@ def test_broken_pictures_are_refused_or_skipped(
     found = suggest(model, capsys, "warm 9", "--image", broken, "--skip-broken")
     assert found["query"].get("images", []) == []
     assert main(["suggest", str(model), "--image", broken, "--skip-broken"]) == 2
-    assert "no usable picture" in capsys.readouterr().err
+    assert "no usable image" in capsys.readouterr().err
 
 
 def test_fit_refuses_or_skips_broken_pictures(workplace: Path, capsys: pytest.CaptureFixture[str]) -> None:

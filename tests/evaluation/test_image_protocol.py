@@ -16,7 +16,7 @@ from taxosphere.encoders.image import registry as image_encoders
 from taxosphere.errors import InputError
 from taxosphere.evaluation import bench, image_protocol, image_tasks, metrics, records
 from taxosphere.evaluation.datasets import Dataset
-from taxosphere.images.recognition import places
+from taxosphere.images.recognition import ancestor_rows
 from taxosphere.images.towers import hold_out
 from taxosphere.methods.baselines.image_base import Labelled
 from taxosphere.report import tables
@@ -84,14 +84,14 @@ def test_ranks_count_labels_only_and_mistakes_have_a_distance() -> None:
     np.testing.assert_allclose(found.wup, [2 / 3, 1])  # bird is two below nothing, owl and duck three
 
 
-def test_places_are_the_ancestors_that_labels_share() -> None:
+def test_rows_are_the_ancestors_that_labels_share() -> None:
     taxonomy = Taxonomy.from_edges([("bird", "owl"), ("bird", "duck"), ("animal", "bird"), ("animal", "dog")])
     labels = np.array([taxonomy.position(name) for name in ("owl", "duck", "dog")])
-    found = places(taxonomy, labels)
+    found = ancestor_rows(taxonomy, labels)
     assert found is not None
     np.testing.assert_allclose(found @ found.T, [[1, 0.5, 0], [0.5, 1, 0], [0, 0, 1]], atol=1e-6)
     flat = Taxonomy.from_edges([("animal", "owl"), ("animal", "dog")])
-    assert places(flat, np.array([flat.position("owl"), flat.position("dog")])) is None
+    assert ancestor_rows(flat, np.array([flat.position("owl"), flat.position("dog")])) is None
 
 
 def test_a_sample_is_drawn_per_run() -> None:

@@ -1,4 +1,4 @@
-"""Pictures and texts through one head, from a folder to an answer: a tiny CLIP that was taught its colours' names."""
+"""Images and texts through one head, from a folder to an answer: a tiny CLIP that was taught its colours' names."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ KINDS = {
     "green": ((70, 190, 70), ("lime", "fern", "moss", "jade", "olive", "mint")),
     "dark": ((60, 40, 60), ("coal", "ink", "soot", "night", "umber", "plum")),
 }
-UNPICTURED = [shades[-1] for _, shades in KINDS.values()]
+WITHOUT_IMAGES = [shades[-1] for _, shades in KINDS.values()]
 
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Four kinds of six colours; five of each have eight pictures, the last has a name alone. `new` shows them all."""
+    """Four kinds of six colours; five of each have eight images, the last has a name alone. `new` shows them all."""
     folder, rng = tmp_path_factory.mktemp("colours"), np.random.default_rng(0)
     nodes, edges = ["top\tcolour\t\t"], []
     names, colours = [], []
@@ -41,7 +41,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 noisy = own + rng.normal(0, 12, (SIDE, SIDE, 3))
                 Image.fromarray(np.clip(noisy, 0, 255).astype(np.uint8)).save(path)
-            nodes.append(f"{shade}\t{shade}\t\t{'' if shade in UNPICTURED else f'{shade}/*.png'}")
+            nodes.append(f"{shade}\t{shade}\t\t{'' if shade in WITHOUT_IMAGES else f'{shade}/*.png'}")
             edges.append(f"{kind}\t{shade}")
             names.append(f"A label of {shade}")
             colours.append(own)
@@ -77,11 +77,11 @@ def test_a_model_keeps_one_head_for_both(model: Path) -> None:
     loaded = Polaris.load(model)
     image_model = loaded.image_model
     assert image_model is not None
-    assert image_model.known.head is not None
-    assert image_model.known.heard
-    np.testing.assert_array_equal(image_model.known.head.even, image_model.known.directions.even)
+    assert image_model.index.text_whitening is not None
+    assert image_model.index.texts_match
+    np.testing.assert_array_equal(image_model.index.text_whitening.matrix, image_model.index.whitening.matrix)
     assert image_model.recogniser is not None
-    assert image_model.recogniser.towers.spoken is not None
+    assert image_model.recogniser.towers.text_directions is not None
     leaves = {loaded.taxonomy.ids[i] for i in image_model.recogniser.labels}
     assert leaves == {shade for _, shades in KINDS.values() for shade in shades}
 
@@ -90,13 +90,13 @@ def test_a_folder_from_before_there_was_one_head_is_refused(
     model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     stored = artifact.load(model, "polaris")
-    del stored.tensors["pictures"]["text_centre"]
+    del stored.tensors["images"]["text_centre"]
     artifact.save(tmp_path / "old", "polaris", stored.manifest, stored.tensors, stored.taxonomy)
     assert main(["suggest", str(tmp_path / "old"), "teal"]) == 2
     assert "another version" in capsys.readouterr().err
 
 
-def test_colours_are_named_and_those_without_pictures_come_close(model: Path, place: Path) -> None:
+def test_colours_are_named_and_those_without_images_come_close(model: Path, place: Path) -> None:
     loaded = Polaris.load(model)
     image_model = loaded.image_model
     assert image_model is not None
@@ -107,11 +107,11 @@ def test_colours_are_named_and_those_without_pictures_come_close(model: Path, pl
         for shade in names
         for found in [look_at(image_model, place, shade)]
     }
-    assert np.mean([rank == 1 for shade, rank in ranks.items() if shade not in UNPICTURED]) > 0.9
-    assert np.median([ranks[shade] for shade in UNPICTURED]) <= 3  # of 24; without their texts they would be last
+    assert np.mean([rank == 1 for shade, rank in ranks.items() if shade not in WITHOUT_IMAGES]) > 0.9
+    assert np.median([ranks[shade] for shade in WITHOUT_IMAGES]) <= 3  # of 24; without their texts they would be last
 
 
-def test_a_colour_without_pictures_finds_its_kind(model: Path, place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_colour_without_images_finds_its_kind(model: Path, place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     right = 0
     for kind, (_, shades) in KINDS.items():
         capsys.readouterr()
@@ -120,19 +120,19 @@ def test_a_colour_without_pictures_finds_its_kind(model: Path, place: Path, caps
     assert right >= 3
 
 
-def test_adopted_pictures_that_cannot_be_used_are_named(model: Path, place: Path) -> None:
+def test_adopted_images_that_cannot_be_used_are_named(model: Path, place: Path) -> None:
     loaded = Polaris.load(model)
     shown, gone = str(place / "new" / "red.png"), [str(place / "nowhere" / f"{i}.png") for i in range(2)]
-    pictured = Concept("vermilion", "vermilion", images=(shown, gone[0]))
+    shown_once = Concept("vermilion", "vermilion", images=(shown, gone[0]))
     blank = Concept("scarlet", "scarlet", images=(gone[1],))
     edges = [(loaded.taxonomy.ids[p], loaded.taxonomy.ids[c]) for p, c in loaded.taxonomy.edge_array]
     grown = Taxonomy.from_concepts(
-        [*loaded.taxonomy.concepts(), pictured, blank], [*edges, ("warm", "vermilion"), ("warm", "scarlet")]
+        [*loaded.taxonomy.concepts(), shown_once, blank], [*edges, ("warm", "vermilion"), ("warm", "scarlet")]
     )
     image_model = loaded.adopt(grown).image_model
     assert image_model is not None
-    assert image_model.known.shown[grown.position("vermilion")]
-    assert not image_model.known.shown[grown.position("scarlet")]
+    assert image_model.index.has_images[grown.position("vermilion")]
+    assert not image_model.index.has_images[grown.position("scarlet")]
     assert [fault.path for fault in image_model.faults] == gone
     again = loaded.adopt(grown).image_model
     assert again is not None

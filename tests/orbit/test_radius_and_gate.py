@@ -13,13 +13,13 @@ def test_five_concepts_by_hand() -> None:
     #    └─ c ─ e      R = 1+0+log2 5, 1+1+1, 3, 1+2+0, 3
     taxonomy = Taxonomy.from_edges([("a", "b"), ("a", "c"), ("b", "d"), ("c", "e")])
     top = 1 + np.log2(5)
-    by_id = dict(zip(taxonomy.ids, radius.raw(taxonomy), strict=True))
+    by_id = dict(zip(taxonomy.ids, radius.raw_radii(taxonomy), strict=True))
     assert by_id == pytest.approx({"a": top, "b": 3, "c": 3, "d": 3, "e": 3})
     assert dict(zip(taxonomy.ids, radius.radii(taxonomy), strict=True)) == pytest.approx(
         {"a": 0, "b": 1, "c": 1, "d": 1, "e": 1}
     )
     expected = {"a": (np.log2(6) - 1) / (top - 3), "b": (np.log2(3) - 1) / (top - 3), "d": 0.0, "e": 0.0}
-    found = dict(zip(taxonomy.ids, gate.delta(taxonomy), strict=True))
+    found = dict(zip(taxonomy.ids, gate.radius_gaps(taxonomy), strict=True))
     assert {id: found[id] for id in expected} == pytest.approx(expected)
 
 
@@ -27,16 +27,16 @@ def test_delta_equals_the_radii_of_the_hypothetical_attachment(animals: Taxonomy
     width = radius.span(animals)
     for position, id in enumerate(animals.ids):
         grown = animals.add([Concept("new", "new")], [(id, "new")])
-        values = radius.raw(grown)
+        values = radius.raw_radii(grown)
         # Other routes may make the candidate deeper in a graph with several parents, but its child is always one below.
-        assert gate.delta(animals)[position] == pytest.approx((values[position] - values[-1]) / width)
+        assert gate.radius_gaps(animals)[position] == pytest.approx((values[position] - values[-1]) / width)
 
 
 @pytest.mark.parametrize("pairs", [[], [("a", "b")]])
 def test_degenerate_taxonomies_have_finite_radii(pairs: list[tuple[str, str]]) -> None:
     taxonomy = Taxonomy.from_edges(pairs, names={"x": "x"})
     assert np.isfinite(radius.radii(taxonomy)).all()
-    assert np.isfinite(gate.delta(taxonomy)).all()
+    assert np.isfinite(gate.radius_gaps(taxonomy)).all()
 
 
 def test_hidden_concepts_change_no_radius(animals: Taxonomy) -> None:
@@ -45,15 +45,15 @@ def test_hidden_concepts_change_no_radius(animals: Taxonomy) -> None:
     renamed = animals.add([Concept("cat", "cat")], [("mammal", "cat")])
     both = hide(renamed, np.array([renamed.position("dog"), renamed.position("cat")])).seed
     assert radius.radii(seed).tolist() == radius.radii(both).tolist()
-    assert gate.delta(seed).tolist() == gate.delta(both).tolist()
+    assert gate.radius_gaps(seed).tolist() == gate.radius_gaps(both).tolist()
 
 
 def test_modes_of_the_gate() -> None:
     cosine = np.array([[0.9, 0.5, -0.2]])
     threshold = np.array([0.95, 0.4, -0.5])
-    assert gate.scores(cosine, threshold, "off").tolist() == [[0.9, 0.5, -0.2]]
-    assert gate.scores(cosine, threshold, "hard").tolist() == [[0.0, 0.5, -0.2]]
-    order = np.argsort(-gate.scores(cosine, threshold, "hybrid"))[0].tolist()
+    assert gate.gated_scores(cosine, threshold, "off").tolist() == [[0.9, 0.5, -0.2]]
+    assert gate.gated_scores(cosine, threshold, "hard").tolist() == [[0.0, 0.5, -0.2]]
+    order = np.argsort(-gate.gated_scores(cosine, threshold, "hybrid"))[0].tolist()
     assert order == [1, 2, 0]  # accepted ones by cosine, then the rejected one
 
 

@@ -29,7 +29,7 @@ def test_equals_brute_force(
     asked, rows = _unit(queries, 8, 0), _unit(candidates, 8, 1)
     threshold = torch.rand(candidates, generator=torch.Generator().manual_seed(2)) * 2 - 1
     found = top_k(asked, Candidates(rows), k, threshold=threshold, mode=mode)
-    expected = gate.scores((asked @ rows.T).numpy(), threshold.numpy(), mode)
+    expected = gate.gated_scores((asked @ rows.T).numpy(), threshold.numpy(), mode)
     scores, order = _brute(expected, k)
     np.testing.assert_allclose(found.scores.numpy(), scores, atol=1e-6)
     if mode != "hard":  # with a hard gate most scores are 0 and the last bit of a product could swap others

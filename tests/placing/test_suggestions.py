@@ -7,8 +7,10 @@ import numpy as np
 from support.gram_encoder import GramEncoder
 from taxosphere import Concept, Taxonomy
 from taxosphere.encoders.text.vectors import encode_text_vectors
-from taxosphere.placing.suggestions import assemble
-from taxosphere.ranking.features.candidates import CandidateIndex, Points
+from taxosphere.placing.inference import RankedBatch
+from taxosphere.placing.suggestions import make_suggestions
+from taxosphere.ranking.features.candidates import CandidateIndex
+from taxosphere.ranking.queries import SpherePoints
 from taxosphere.ranking.ranker import Ranking
 
 
@@ -21,23 +23,33 @@ def _ranked(size: int, shown: int) -> Ranking:
     reasons = rng.normal(size=(2, shown, 8)).astype(np.float32)
     reasons[0, 0, 1:] = 0  # a single reason
     scores, cosine = (rng.normal(size=(2, size)).astype(np.float32) for _ in range(2))
-    names = tuple(f"sign {number}" for number in range(8))
-    return Ranking(lists, probability, np.zeros(2, np.float32), scores, cosine, cosine > 0, reasons, names)
+    names = tuple(f"feature {number}" for number in range(8))
+    return Ranking(
+        positions=lists,
+        probabilities=probability,
+        none_probability=np.zeros(2, np.float32),
+        scores=scores,
+        cosine=cosine,
+        gate=cosine > 0,
+        contributions=reasons,
+        feature_names=names,
+    )
 
 
 def test_siblings_reasons_and_parents_against_loops(animals: Taxonomy) -> None:
     queries = [Concept("q", "sea bird", "a bird of the sea"), Concept("r", "farm dog")]
     views = encode_text_vectors(GramEncoder(), list(animals.concepts()))
-    context = CandidateIndex(
-        animals, views, Points(views.full, views.full, np.ones(len(animals), np.float32)), len(animals)
+    index = CandidateIndex(
+        animals, views, SpherePoints(views.full, views.full, np.ones(len(animals), np.float32)), len(animals)
     )
     asked = encode_text_vectors(GramEncoder(), queries).full
     ranked = _ranked(len(animals), min(10, len(animals)))
-    one = assemble(context, queries, asked, ranked, [(), ()], k=1, cutoff=1.0)
-    for i, found in enumerate(assemble(context, queries, asked, ranked, [(), ()], k=5, cutoff=1.0)):
+    batch = RankedBatch(rows=np.arange(2), index=index, vectors=asked, ranking=ranked, duplicates=[(), ()], cutoff=1.0)
+    one = make_suggestions(batch, queries, k=1)
+    for i, found in enumerate(make_suggestions(batch, queries, k=5)):
         assert one[i].ranked == found.ranked[:1]
         assert one[i].parents == found.parents  # however many are shown
-        assert [s.position for s in found] == ranked.shortlist[i, :5].tolist()
+        assert [s.position for s in found] == ranked.positions[i, :5].tolist()
         for j, shown in enumerate(found):
             children = sorted(
                 animals.children(shown.id), key=lambda c: -float(views.full[animals.position(c)] @ asked[i])
@@ -45,11 +57,11 @@ def test_siblings_reasons_and_parents_against_loops(animals: Taxonomy) -> None:
             assert shown.siblings == tuple(animals.names[animals.position(c)] for c in children[:3])
             assert shown.path == tuple(animals.names[animals.position(c)] for c in animals.path(shown.id))
             assert shown.score == ranked.scores[i, shown.position]
-            weights = dict(zip(ranked.names, ranked.contributions[i, j].tolist(), strict=True))
+            weights = dict(zip(ranked.feature_names, ranked.contributions[i, j].tolist(), strict=True))
             strongest = sorted(weights, key=lambda name: -abs(weights[name]))[:5]
             assert shown.reasons == {name: round(weights[name], 4) for name in strongest if weights[name]}
         kept: list[int] = []
-        for position in ranked.shortlist[i, :3].tolist():
+        for position in ranked.positions[i, :3].tolist():
             above = animals.ancestor_csr.row
             if not any(position in above(k) or k in above(position) for k in kept):
                 kept.append(position)

@@ -23,7 +23,7 @@ def test_the_temperature_that_made_the_answers_is_found(truth: float) -> None:
     chance = calibration.softmax(scores, truth)
     drawn = (chance.cumsum(1) < rng.random((5000, 1))).sum(1).clip(max=7)
     labels = np.arange(8) == drawn[:, None]
-    assert abs(calibration.temperature(scores, labels) / truth - 1) < 0.1
+    assert abs(calibration.fit_temperature(scores, labels) / truth - 1) < 0.1
 
 
 def test_lists_without_an_answer_do_not_move_the_temperature() -> None:
@@ -31,9 +31,9 @@ def test_lists_without_an_answer_do_not_move_the_temperature() -> None:
     scores = rng.normal(size=(200, 5))
     labels = np.arange(5) == scores.argmax(1)[:, None]
     empty = np.zeros((100, 5), bool)
-    doubled = calibration.temperature(np.concatenate([scores, -scores[:100]]), np.concatenate([labels, empty]))
-    assert doubled == pytest.approx(calibration.temperature(scores, labels))
-    assert calibration.temperature(scores, np.zeros_like(labels)) == 1.0
+    doubled = calibration.fit_temperature(np.concatenate([scores, -scores[:100]]), np.concatenate([labels, empty]))
+    assert doubled == pytest.approx(calibration.fit_temperature(scores, labels))
+    assert calibration.fit_temperature(scores, np.zeros_like(labels)) == 1.0
 
 
 def test_the_first_place_is_right_as_often_as_it_says() -> None:
@@ -45,54 +45,55 @@ def test_the_first_place_is_right_as_often_as_it_says() -> None:
     labels = (np.arange(8) == drawn[0][:, None]) | (np.arange(8) == drawn[1][:, None])
     labels[:500] = False
     none = np.full(5000, 0.1)
-    heat = calibration.first_place_temperature(scores, labels, none)
-    sure = calibration.softmax(scores, heat).max(1) * 0.9
+    temperature = calibration.fit_first_place_temperature(scores, labels, none)
+    sure = calibration.softmax(scores, temperature).max(1) * 0.9
     right = labels[np.arange(5000), scores.argmax(1)]
     assert abs(sure.mean() - right.mean()) < 0.02
-    modest = calibration.softmax(scores, calibration.temperature(scores, labels)).max(1) * 0.9
+    modest = calibration.softmax(scores, calibration.fit_temperature(scores, labels)).max(1) * 0.9
     assert modest.mean() < right.mean() - 0.05
-    assert calibration.first_place_temperature(scores[:0], labels[:0], none[:0]) == 1.0
+    assert calibration.fit_first_place_temperature(scores[:0], labels[:0], none[:0]) == 1.0
 
 
-def test_none_signals_by_hand() -> None:
+def test_inputs_of_none_by_hand() -> None:
     scores = log_softmax(np.array([[0.0, 2.0, 1.0, -1.0]]), axis=1)
     table = np.arange(8.0).reshape(1, 4, 2)
-    found = calibration.none_signals(scores, table, np.array([[0.25, 0.5]]))[0]
+    found = calibration.none_inputs(scores, table, np.array([[0.25, 0.5]]))[0]
     probability = np.exp(scores[0])
     np.testing.assert_allclose(found[:3], scores[0, [1, 2, 0]])
     np.testing.assert_allclose(found[3], -(probability * scores[0]).sum())
     np.testing.assert_allclose(found[4:6], [2, 3])  # features of the best candidate
     np.testing.assert_allclose(found[6:8], [6, 7])  # largest of the list
     np.testing.assert_allclose(found[8:10], [3, 4])  # mean of those in front
-    np.testing.assert_allclose(found[10:], [0.25, 0.5])  # loose ends
-    assert len(found) == calibration.signal_count(features=2, loose=2)
+    np.testing.assert_allclose(found[10:], [0.25, 0.5])  # orphan features
+    assert len(found) == calibration.n_none_inputs(n_features=2, n_orphan_features=2)
 
 
-def test_none_signals_do_not_tell_how_long_a_list_is() -> None:
+def test_inputs_of_none_do_not_tell_how_long_a_list_is() -> None:
     rng = np.random.default_rng(0)
     scores = np.sort(rng.normal(size=(5, 20)))[:, ::-1]
     table = rng.normal(size=(5, 20, 3))
     behind = np.full((5, 80), -40.0), np.full((5, 80, 3), -3.0)
-    loose = rng.random((5, 2))
-    long = calibration.none_signals(
-        log_softmax(np.hstack([scores, behind[0]]), axis=1), np.concatenate([table, behind[1]], 1), loose
+    orphans = rng.random((5, 2))
+    long = calibration.none_inputs(
+        log_softmax(np.hstack([scores, behind[0]]), axis=1), np.concatenate([table, behind[1]], 1), orphans
     )
-    np.testing.assert_allclose(long, calibration.none_signals(log_softmax(scores, axis=1), table, loose), atol=1e-5)
+    np.testing.assert_allclose(long, calibration.none_inputs(log_softmax(scores, axis=1), table, orphans), atol=1e-5)
 
 
 def test_a_list_shorter_than_the_top_is_padded() -> None:
-    found = calibration.none_signals(np.zeros((2, 1)), np.ones((2, 1, 3)), np.zeros((2, 2)))
-    assert found.shape == (2, calibration.signal_count(features=3, loose=2))
+    found = calibration.none_inputs(np.zeros((2, 1)), np.ones((2, 1, 3)), np.zeros((2, 2)))
+    assert found.shape == (2, calibration.n_none_inputs(n_features=3, n_orphan_features=2))
     assert np.isfinite(found).all()
 
 
-def test_loose_ends_are_heard_beside_hundreds_of_other_signals() -> None:
-    """One signal that tells everything, behind 300 that tell a little and much the same."""
+def test_orphan_features_count_beside_hundreds_of_other_inputs() -> None:
+    """One input that tells everything, behind 300 that tell a little and much the same."""
     rng = np.random.default_rng(0)
-    gone = rng.random(2000) < 0.3
-    same = gone * 0.3 + rng.normal(size=2000)
-    signals = np.column_stack([same[:, None] + 0.3 * rng.normal(size=(2000, 300)), gone + 0.3 * rng.normal(size=2000)])
-    none = calibration.fit_none(signals, gone, loose=1, share=0.05)
-    alike = Logistic.fit(signals, gone, ridge=calibration.RIDGE, share=0.05)
-    assert auroc(none.probability(signals), gone) > auroc(alike.probability(signals), gone) + 0.05
+    removed = rng.random(2000) < 0.3
+    same = removed * 0.3 + rng.normal(size=2000)
+    many = same[:, None] + 0.3 * rng.normal(size=(2000, 300))
+    inputs = np.column_stack([many, removed + 0.3 * rng.normal(size=2000)])
+    none = calibration.fit_none(inputs, removed, n_orphan_features=1, none_share=0.05)
+    alike = Logistic.fit(inputs, removed, ridge=0.3, positive_share=0.05)
+    assert auroc(none.probability(inputs), removed) > auroc(alike.probability(inputs), removed) + 0.05
     assert abs(none.weights[-2]) > abs(none.weights[:-2]).sum()

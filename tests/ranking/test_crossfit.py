@@ -10,8 +10,8 @@ from taxosphere.encoders.text.vectors import encode_text_vectors
 from taxosphere.model.config import PolarisConfig
 from taxosphere.model.embedding import RefitWithout, frozen
 from taxosphere.ranking import crossfit
-from taxosphere.ranking.crossfit import asked_again, examples, folds
-from taxosphere.ranking.features.compute import FAMILIES
+from taxosphere.ranking.crossfit import make_examples, make_folds
+from taxosphere.ranking.features.catalogue import FAMILIES
 from taxosphere.ranking.retrieval import DEFAULT_FIRST_STAGE
 
 CONFIG = PolarisConfig().with_overrides(("training.epochs=2", "ranking.folds=3"))
@@ -23,34 +23,35 @@ def _refit(seed: Taxonomy) -> RefitWithout:
 
 def test_a_fold_never_sees_the_leaves_it_is_asked() -> None:
     seed = meadow()
-    seen = list(folds(seed, _refit(seed), CONFIG, random_state=0, progress=None))
-    asked = [query.id for fold in seen for query in fold.part.queries]
+    seen = list(make_folds(seed, _refit(seed), CONFIG, random_state=0, progress=None))
+    asked = [query.id for fold in seen for query in fold.split.queries]
     assert sorted(asked) == sorted(seed.ids[i] for i in seed.leaves)
     for fold in seen:
-        assert not {query.id for query in fold.part.queries} & set(fold.part.seed.ids)
-        for query, gold in zip(fold.part.queries, fold.part.gold, strict=True):
-            assert [fold.part.seed.ids[p] for p in gold] == list(seed.parents(query.id))
+        assert not {query.id for query in fold.split.queries} & set(fold.split.seed.ids)
+        for query, gold in zip(fold.split.queries, fold.split.gold, strict=True):
+            assert [fold.split.seed.ids[p] for p in gold] == list(seed.parents(query.id))
 
 
 def test_queries_asked_again_miss_all_their_parents_or_none(monkeypatch: pytest.MonkeyPatch) -> None:
     seed = meadow()
-    fold = next(iter(folds(seed, _refit(seed), CONFIG, random_state=0, progress=None)))
-    contexts = []
-    original = crossfit.shortlist
+    fold = next(iter(make_folds(seed, _refit(seed), CONFIG, random_state=0, progress=None)))
+    seeds = []
+    original = crossfit.make_shortlist
 
-    def watched(context, *rest, **more):  # type: ignore[no-untyped-def]
-        contexts.append(context.taxonomy)
-        return original(context, *rest, **more)
+    def watched(index, *rest, **more):  # type: ignore[no-untyped-def]
+        seeds.append(index.taxonomy)
+        return original(index, *rest, **more)
 
-    monkeypatch.setattr(crossfit, "shortlist", watched)
-    found = list(asked_again(fold, fold.context(), FAMILIES, DEFAULT_FIRST_STAGE, 100, np.random.default_rng(3)))
-    first, second = contexts
+    monkeypatch.setattr(crossfit, "make_shortlist", watched)
+    rng = np.random.default_rng(3)
+    found = list(crossfit._without_parents(fold, fold.candidate_index(), FAMILIES, DEFAULT_FIRST_STAGE, 100, rng))
+    first, second = seeds
     assert set(KINDS) - set(first.ids)
     assert set(KINDS) <= set(first.ids) | set(second.ids)
     for left, lists in zip((first, second), found, strict=True):
-        for example, gone in zip(lists.example, lists.gone, strict=True):
-            parents = set(seed.parents(fold.part.queries[example - 100].id))
-            assert gone == (not parents & set(left.ids))
+        for example, removed in zip(lists.example, lists.parent_removed, strict=True):
+            parents = set(seed.parents(fold.split.queries[example - 100].id))
+            assert removed == (not parents & set(left.ids))
         orphan = next(id for id in left.ids if id not in KINDS and id != "thing" and seed.parents(id)[0] not in left)
         assert left.parents(orphan) == ()
 
@@ -58,8 +59,8 @@ def test_queries_asked_again_miss_all_their_parents_or_none(monkeypatch: pytest.
 def test_who_loses_the_only_parent_misses_it() -> None:
     leaves = [Concept(f"l{i}", f"leaf {i}") for i in range(30)]
     seed = Taxonomy.from_concepts([Concept("root", "plant"), *leaves], [("root", leaf.id) for leaf in leaves])
-    found = examples(seed, _refit(seed), CONFIG, random_state=0, progress=None)
+    found = make_examples(seed, _refit(seed), CONFIG, random_state=0, progress=None)
     assert found is not None
     assert found.labels.any(1).all()
-    assert found.again
-    assert all(lists.gone.all() for lists in found.again)
+    assert found.parent_removed
+    assert all(lists.parent_removed.all() for lists in found.parent_removed)

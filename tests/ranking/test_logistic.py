@@ -18,7 +18,7 @@ def test_the_share_of_yes_is_the_one_asked_for_not_the_sample_s() -> None:
     rng = np.random.default_rng(1)
     x = rng.normal(size=(4000, 1))
     labels = np.arange(4000) % 2 == 0  # nothing to learn: half are yes
-    assert abs(Logistic.fit(x, labels, ridge=0.0, share=0.05).probability(x).mean() - 0.05) < 0.01
+    assert abs(Logistic.fit(x, labels, ridge=0.0, positive_share=0.05).probability(x).mean() - 0.05) < 0.01
 
 
 def test_a_strong_ridge_leaves_the_constant_only() -> None:

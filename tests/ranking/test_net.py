@@ -5,8 +5,7 @@ import pytest
 import torch
 
 from taxosphere.model.config import RankingConfig
-from taxosphere.ranking import net
-from taxosphere.ranking.net import NetEnsemble, RankingNet
+from taxosphere.ranking.net import NetEnsemble, RankingNet, listwise_loss, train_nets
 
 SETTINGS = RankingConfig(epochs=20, nets=2, hidden=8)
 
@@ -17,8 +16,12 @@ def _lists(count: int, seed: int = 0, sign: float = 1.0) -> tuple[np.ndarray, np
     return table, np.arange(6) == (sign * table[..., 0]).argmax(1)[:, None]
 
 
+def _scores(model: NetEnsemble, table: np.ndarray) -> np.ndarray:
+    return model.scores(model.standardise(table))
+
+
 def _right(model: NetEnsemble, table: np.ndarray, labels: np.ndarray) -> float:
-    return float(np.take_along_axis(labels, model.scores(table).argmax(1)[:, None], 1).mean())
+    return float(np.take_along_axis(labels, _scores(model, table).argmax(1)[:, None], 1).mean())
 
 
 def test_listwise_loss_by_hand() -> None:
@@ -26,32 +29,32 @@ def test_listwise_loss_by_hand() -> None:
     labels = torch.tensor([[False, False, True], [True, True, False]])
     first = np.log(np.exp([0.0, 1.0, 2.0]).sum()) - 2.0
     second = -np.log(2 / 3)
-    assert net.listwise(scores, labels).item() == pytest.approx((first + second) / 2)
+    assert listwise_loss(scores, labels).item() == pytest.approx((first + second) / 2)
 
 
 def test_it_learns_which_feature_decides() -> None:
-    model = net.train(*_lists(300), SETTINGS, nets=2, random_state=0, prior=None)
+    model = train_nets(*_lists(300), SETTINGS, n_nets=2, random_state=0, prior=None)
     assert _right(model, *_lists(200, seed=1)) > 0.85
 
 
 def test_the_same_random_state_gives_the_same_weights() -> None:
-    first, second = (net.train(*_lists(60), SETTINGS, nets=1, random_state=3, prior=None) for _ in range(2))
+    first, second = (train_nets(*_lists(60), SETTINGS, n_nets=1, random_state=3, prior=None) for _ in range(2))
     for key, value in first.to_arrays().items():
         np.testing.assert_array_equal(value, second.to_arrays()[key])
 
 
 def test_arrays_bring_it_back() -> None:
     table, labels = _lists(60)
-    model = net.train(table, labels, SETTINGS, nets=2, random_state=0, prior=None)
+    model = train_nets(table, labels, SETTINGS, n_nets=2, random_state=0, prior=None)
     again = NetEnsemble.from_arrays(model.to_arrays())
     assert len(again.nets) == 2
-    np.testing.assert_array_equal(again.scores(table), model.scores(table))
+    np.testing.assert_array_equal(_scores(again, table), _scores(model, table))
 
 
 def test_scores_are_log_probabilities_of_one_net() -> None:
     table, labels = _lists(60)
-    model = net.train(table, labels, SETTINGS, nets=1, random_state=0, prior=None)
-    np.testing.assert_allclose(np.exp(model.scores(table)).sum(1), 1, rtol=1e-5)
+    model = train_nets(table, labels, SETTINGS, n_nets=1, random_state=0, prior=None)
+    np.testing.assert_allclose(np.exp(_scores(model, table)).sum(1), 1, rtol=1e-5)
 
 
 def test_contributions_of_a_linear_net_add_up_to_the_score_above_the_average() -> None:
@@ -69,7 +72,7 @@ def test_contributions_of_a_linear_net_add_up_to_the_score_above_the_average() -
 
 def test_contributions_are_the_gradient_times_the_difference_to_the_list() -> None:
     table, labels = _lists(60)
-    model = net.train(table, labels, SETTINGS, nets=2, random_state=0, prior=None)
+    model = train_nets(table, labels, SETTINGS, n_nets=2, random_state=0, prior=None)
     x = model.standardise(table).requires_grad_()
     (gradient,) = torch.autograd.grad(torch.stack([net(x) for net in model.nets]).mean(0).sum(), x)
     expected = (gradient * (x - x.mean(1, keepdim=True))).detach().numpy()
@@ -80,38 +83,38 @@ def test_contributions_are_the_gradient_times_the_difference_to_the_list() -> No
 
 def test_an_odd_value_cannot_decide_alone() -> None:
     table, labels = _lists(300)
-    model = net.train(table, labels, SETTINGS, nets=1, random_state=0, prior=None)
+    model = train_nets(table, labels, SETTINGS, n_nets=1, random_state=0, prior=None)
     wild = table[:1].copy()
     wild[0, 0, 3] = 1e9
     tame = table[:1].copy()
     tame[0, 0, 3] = 100.0
-    np.testing.assert_allclose(model.scores(wild), model.scores(tame))
+    np.testing.assert_allclose(_scores(model, wild), _scores(model, tame))
 
 
 def _moved(count: int, pull: float, known: NetEnsemble) -> float:
     """How far nets go from a prior that ``count`` lists contradict, in thirty steps."""
     settings = SETTINGS.model_copy(update={"epochs": 600 // count, "batch": 20, "prior_pull": pull})
-    model = net.train(*_lists(count, seed=2, sign=-1.0), settings, nets=1, random_state=0, prior=known)
+    model = train_nets(*_lists(count, seed=2, sign=-1.0), settings, n_nets=1, random_state=0, prior=known)
     return float((model.nets[0].linear - known.nets[0].linear).detach().norm())
 
 
 def test_the_pull_of_the_prior_fades_as_lists_grow() -> None:
-    known = net.train(*_lists(300), SETTINGS, nets=1, random_state=0, prior=None)
+    known = train_nets(*_lists(300), SETTINGS, n_nets=1, random_state=0, prior=None)
     held = {count: _moved(count, 2000.0, known) / _moved(count, 0.0, known) for count in (20, 600)}
     assert held[20] < held[600] < 1
 
 
 def test_any_number_of_steps_can_be_trained() -> None:
     settings = SETTINGS.model_copy(update={"epochs": 5, "batch": 64})
-    trained = net.train(*_lists(80), settings, nets=1, random_state=0, prior=None)
+    trained = train_nets(*_lists(80), settings, n_nets=1, random_state=0, prior=None)
     assert all(torch.isfinite(parameter).all() for parameter in trained.nets[0].parameters())
 
 
 def test_a_prior_helps_where_there_is_little_to_learn_from() -> None:
-    known = net.train(*_lists(300), SETTINGS, nets=2, random_state=0, prior=None)
+    known = train_nets(*_lists(300), SETTINGS, n_nets=2, random_state=0, prior=None)
     table, labels = _lists(20, seed=5)
     settings = SETTINGS.model_copy(update={"epochs": 2})
-    alone = net.train(table, labels, settings, nets=2, random_state=0, prior=None)
-    helped = net.train(table, labels, settings, nets=2, random_state=0, prior=known)
+    alone = train_nets(table, labels, settings, n_nets=2, random_state=0, prior=None)
+    helped = train_nets(table, labels, settings, n_nets=2, random_state=0, prior=known)
     asked = _lists(300, seed=6)
     assert _right(helped, *asked) > _right(alone, *asked)

@@ -7,10 +7,16 @@ import pytest
 
 from taxosphere import Polaris, Taxonomy
 from taxosphere.encoders.text import registry as text_encoders
+from taxosphere.errors import TaxosphereError
 from taxosphere.model.config import RankingConfig
-from taxosphere.ranking import net, prior
+from taxosphere.ranking import prior
 from taxosphere.ranking.logistic import Logistic
-from taxosphere.ranking.prior import Prior
+from taxosphere.ranking.net import NetEnsemble, train_nets
+from taxosphere.ranking.prior import Prior, nets_for_columns, read_prior, save_prior
+
+
+def _scores(nets: NetEnsemble, table: np.ndarray) -> np.ndarray:
+    return nets.scores(nets.standardise(table))
 
 
 @pytest.fixture
@@ -18,41 +24,48 @@ def known() -> Prior:
     rng = np.random.default_rng(0)
     table = rng.normal(size=(80, 5, 3)).astype(np.float32)
     labels = np.arange(5) == table[..., 0].argmax(1)[:, None]
-    model = net.train(table, labels, RankingConfig(epochs=8, hidden=4), nets=2, random_state=0, prior=None)
+    model = train_nets(table, labels, RankingConfig(epochs=8, hidden=4), n_nets=2, random_state=0, prior=None)
     none = Logistic.fit(rng.normal(size=(40, 2)), np.arange(40) % 2 == 0, ridge=0.1)
-    return Prior(("encoder", "depth", "children"), model, 1.3, none)
+    return Prior(("text similarity", "depth", "children"), model, 1.3, none)
 
 
 def test_a_saved_prior_scores_as_before(known: Prior, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    prior.save(known, tmp_path / "prior.safetensors")
+    save_prior(known, tmp_path / "prior.safetensors")
     monkeypatch.setattr(prior, "FILE", tmp_path / "prior.safetensors")
-    again = prior.load()
+    again = read_prior()
     assert again is not None
-    assert (again.names, again.temperature) == (known.names, known.temperature)
+    assert (again.columns, again.temperature) == (known.columns, known.temperature)
     table = np.random.default_rng(1).normal(size=(4, 6, 3)).astype(np.float32)
-    np.testing.assert_array_equal(again.scorer.scores(table), known.scorer.scores(table))
+    np.testing.assert_array_equal(_scores(again.nets, table), _scores(known.nets, table))
     signals = np.random.default_rng(2).normal(size=(7, 2))
-    np.testing.assert_allclose(again.none.probability(signals), known.none.probability(signals))
+    np.testing.assert_allclose(again.none_model.probability(signals), known.none_model.probability(signals))
 
 
 def test_without_a_file_there_is_no_prior(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(prior, "FILE", tmp_path / "absent")
-    assert prior.load() is None
-    assert prior.aligned(None, ("encoder",)) is None
+    assert read_prior() is None
+    assert nets_for_columns(None, ("text similarity",)) is None
 
 
 def test_columns_are_matched_by_name(known: Prior) -> None:
     table = np.random.default_rng(3).normal(size=(4, 6, 3)).astype(np.float32)
-    turned = prior.aligned(known, ("children", "encoder", "depth"))
+    turned = nets_for_columns(known, ("children", "text similarity", "depth"))
     assert turned is not None
-    np.testing.assert_allclose(turned.scores(table[..., [2, 0, 1]]), known.scorer.scores(table), atol=1e-5)
+    np.testing.assert_allclose(_scores(turned, table[..., [2, 0, 1]]), _scores(known.nets, table), atol=1e-5)
 
 
-def test_an_unknown_column_counts_nothing(known: Prior) -> None:
+def test_a_column_that_the_prior_lacks_counts_nothing(known: Prior) -> None:
     table = np.random.default_rng(4).normal(size=(4, 6, 4)).astype(np.float32)
-    wider = prior.aligned(known, (*known.names, "brand new"))
+    wider = nets_for_columns(known, (*known.columns, "siblings"))
     assert wider is not None
-    np.testing.assert_allclose(wider.scores(table), known.scorer.scores(table[..., :3]), atol=1e-5)
+    np.testing.assert_allclose(_scores(wider, table), _scores(known.nets, table[..., :3]), atol=1e-5)
+
+
+def test_a_column_of_no_feature_is_refused(known: Prior) -> None:
+    with pytest.raises(TaxosphereError, match="there is no feature 'text similarty'; the nearest is 'text similarity'"):
+        nets_for_columns(known, (*known.columns, "text similarty, rank"))
+    with pytest.raises(TaxosphereError, match="there is no feature 'brand new'"):
+        Prior((*known.columns[:2], "brand new"), known.nets, known.temperature, known.none_model)
 
 
 def test_a_catalogue_too_small_to_learn_from_gets_probabilities_all_the_same() -> None:

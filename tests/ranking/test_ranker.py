@@ -9,24 +9,25 @@ from support.meadow import KINDS, Fitted, fit, meadow
 from taxosphere import Concept, Taxonomy
 from taxosphere.errors import InputError
 from taxosphere.evaluation.reliability import auroc
+from taxosphere.ranking.features.catalogue import feature_of
 from taxosphere.ranking.ranker import FEWEST, Ranker, Ranking
 from taxosphere.taxonomy.split import hide
 
 
 def _rank(model: Fitted, concepts: list[Concept], **wanted: object) -> Ranking:
-    return model.ranker.rank(model.context, model.network, concepts, model.views(concepts), **wanted)  # type: ignore[arg-type]
+    return model.ranker.rank(model.index, model.queries(concepts), **wanted)  # type: ignore[arg-type]
 
 
 def test_probabilities_and_none_add_up_to_one(fitted: Fitted, strangers: list[Concept]) -> None:
     found = _rank(fitted, strangers)
-    np.testing.assert_allclose(found.probabilities.sum(1) + found.none, 1, rtol=1e-5)
+    np.testing.assert_allclose(found.probabilities.sum(1) + found.none_probability, 1, rtol=1e-5)
     assert (found.probabilities >= 0).all()
-    assert ((found.none > 0) & (found.none < 1)).all()
+    assert ((found.none_probability > 0) & (found.none_probability < 1)).all()
     assert (np.diff(found.probabilities, axis=1) <= 1e-7).all()
 
 
 def test_new_concepts_are_put_where_their_like_are(fitted: Fitted, strangers: list[Concept]) -> None:
-    best = _rank(fitted, strangers).shortlist[:, 0]
+    best = _rank(fitted, strangers).positions[:, 0]
     assert [fitted.seed.ids[p] for p in best[:3]] == ["bird", "cake", "boat"]
 
 
@@ -34,7 +35,7 @@ def test_scores_order_everything_and_the_shortlist_comes_first(fitted: Fitted, s
     found = _rank(fitted, strangers)
     assert found.scores.shape == (len(strangers), len(fitted.seed))
     assert np.isfinite(found.scores).all()
-    for scores, listed in zip(found.scores, found.shortlist, strict=True):
+    for scores, listed in zip(found.scores, found.positions, strict=True):
         assert (np.diff(scores[listed]) <= 0).all()
         rest = np.setdiff1d(np.arange(len(scores)), listed)
         assert len(rest) == 0 or scores[rest].max() < scores[listed].min()
@@ -43,48 +44,47 @@ def test_scores_order_everything_and_the_shortlist_comes_first(fitted: Fitted, s
 def test_an_excluded_concept_is_no_candidate(fitted: Fitted, strangers: list[Concept]) -> None:
     bird = fitted.seed.position("bird")
     found = _rank(fitted, strangers[:1], exclude=np.array([bird]))
-    assert bird not in found.shortlist[0]
-    np.testing.assert_allclose(found.probabilities.sum(1) + found.none, 1, rtol=1e-5)
+    assert bird not in found.positions[0]
+    np.testing.assert_allclose(found.probabilities.sum(1) + found.none_probability, 1, rtol=1e-5)
 
 
-def test_reasons_name_the_signs_and_are_there_for_every_candidate(fitted: Fitted, strangers: list[Concept]) -> None:
+def test_contributions_are_there_for_every_candidate_and_feature(fitted: Fitted, strangers: list[Concept]) -> None:
     found = _rank(fitted, strangers)
-    assert found.contributions.shape == (*found.shortlist.shape, len(found.names))
-    assert len(set(found.names)) == len(found.names)
+    assert found.contributions.shape == (*found.positions.shape, len(found.feature_names))
+    assert len(set(found.feature_names)) == len(found.feature_names)
     assert np.abs(found.contributions[:, 0]).sum() > 0
-    few = _rank(fitted, strangers, explained=2)
+    few = _rank(fitted, strangers, n_explained=2)
     np.testing.assert_allclose(few.contributions, found.contributions[:, :2], atol=1e-6)
-    assert _rank(fitted, strangers, explained=0).contributions.size == 0
+    assert _rank(fitted, strangers, n_explained=0).contributions.size == 0
 
 
 def test_cosine_and_gate_are_those_of_the_sphere(fitted: Fitted, strangers: list[Concept]) -> None:
     from taxosphere.orbit import gate
-    from taxosphere.ranking.crossfit import encode_queries
 
     found = _rank(fitted, strangers)
-    asked = encode_queries(fitted.network, strangers, fitted.views(strangers)).points.z
-    full = asked @ fitted.context.points.z.T
-    np.testing.assert_allclose(found.cosine, np.take_along_axis(full, found.shortlist, 1), atol=1e-5)
-    limit = gate.thresholds(gate.delta(fitted.seed), fitted.ranker.gamma)
-    np.testing.assert_array_equal(found.gate, found.cosine > limit[found.shortlist])
+    asked = fitted.queries(strangers).points.z
+    full = asked @ fitted.index.points.z.T
+    np.testing.assert_allclose(found.cosine, np.take_along_axis(full, found.positions, 1), atol=1e-5)
+    limit = gate.thresholds(gate.radius_gaps(fitted.seed), fitted.ranker.gamma)
+    np.testing.assert_array_equal(found.gate, found.cosine > limit[found.positions])
 
 
 def test_a_query_is_ranked_alike_alone_and_among_others(fitted: Fitted, strangers: list[Concept]) -> None:
     together = _rank(fitted, strangers)
     for i, concept in enumerate(strangers):
         alone = _rank(fitted, [concept])
-        # Products of other shapes round fallback, so ranks of nearly equal values far down may swap.
+        # Products of other shapes round otherwise, so ranks of nearly equal values far down may swap.
         np.testing.assert_allclose(alone.probabilities[0, 0], together.probabilities[i, 0], atol=0.01)
-        np.testing.assert_allclose(alone.none[0], together.none[i], atol=0.01)
-        assert alone.shortlist[0, 0] == together.shortlist[i, 0]
+        np.testing.assert_allclose(alone.none_probability[0], together.none_probability[i], atol=0.01)
+        assert alone.positions[0, 0] == together.positions[i, 0]
 
 
 def test_what_was_learned_survives_arrays_and_json(fitted: Fitted, strangers: list[Concept]) -> None:
     arrays, notes = fitted.ranker.to_arrays()
     again = Ranker.from_arrays(arrays, json.loads(json.dumps(notes)))
     first = _rank(fitted, strangers)
-    second = again.rank(fitted.context, fitted.network, strangers, fitted.views(strangers))
-    np.testing.assert_array_equal(first.shortlist, second.shortlist)
+    second = again.rank(fitted.index, fitted.queries(strangers))
+    np.testing.assert_array_equal(first.positions, second.positions)
     np.testing.assert_array_equal(first.probabilities, second.probabilities)
 
 
@@ -96,17 +96,17 @@ def test_the_same_seed_number_gives_the_same_ranker(fitted: Fitted, strangers: l
 def test_held_out_lists_tell_when_the_parent_is_gone(fitted: Fitted) -> None:
     held = fitted.ranker.out_of_fold
     assert len(held.probabilities) == len(KINDS) * 8
-    assert (held.probabilities.sum(1) + held.none[: len(held.golds)] <= 1 + 1e-5).all()
-    assert (held.golds == 1).all()
-    assert 0 < held.gone.sum() < len(held.gone)
-    assert auroc(held.none, held.gone) > 0.75
+    assert (held.probabilities.sum(1) + held.none_probability[: len(held.n_gold)] <= 1 + 1e-5).all()
+    assert (held.n_gold == 1).all()
+    assert 0 < held.parent_removed.sum() < len(held.parent_removed)
+    assert auroc(held.none_probability, held.parent_removed) > 0.75
 
 
 def test_hidden_leaves_of_a_learnable_seed_are_found(fitted: Fitted) -> None:
     hidden = np.array([fitted.seed.position(f"royal {kind}") for kind in KINDS])
     split = hide(fitted.seed, hidden)
     model = fit(split.seed)
-    found = _rank(model, list(split.queries)).shortlist[:, 0]
+    found = _rank(model, list(split.queries)).positions[:, 0]
     right = np.mean([p in gold for p, gold in zip(found, split.gold, strict=True)])
     assert right >= 0.75
 
@@ -119,9 +119,9 @@ def test_a_seed_too_small_to_learn_from_says_so_and_still_ranks(leaves: int, str
     assert "leaves to learn from" in model.ranker.note
     assert "the plain cosine" in model.ranker.note
     found = _rank(model, strangers)
-    np.testing.assert_allclose(found.probabilities.sum(1) + found.none, 1, rtol=1e-5)
-    cosine = model.views(strangers).full @ model.context.vectors.T
-    listed = np.take_along_axis(cosine, found.shortlist, 1)
+    np.testing.assert_allclose(found.probabilities.sum(1) + found.none_probability, 1, rtol=1e-5)
+    cosine = model.text_vectors(strangers).full @ model.index.text_vectors.full.T
+    listed = np.take_along_axis(cosine, found.positions, 1)
     np.testing.assert_allclose(listed, -np.sort(-cosine, axis=1), atol=1e-6)
 
 
@@ -132,8 +132,8 @@ def test_a_learned_ranker_says_from_how_much(fitted: Fitted) -> None:
 def test_families_can_be_left_out(strangers: list[Concept]) -> None:
     model = fit(meadow(), 0, 'ranking.families=["encoder", "structure"]')
     found = _rank(model, strangers)
-    assert not [name for name in found.names if "votes" in name or "sphere" in name or "phrase" in name]
-    np.testing.assert_allclose(found.probabilities.sum(1) + found.none, 1, rtol=1e-5)
+    assert {feature_of(name).family for name in found.feature_names} == {"encoder", "structure", "first stage"}
+    np.testing.assert_allclose(found.probabilities.sum(1) + found.none_probability, 1, rtol=1e-5)
 
 
 def test_nets_of_another_width_than_the_priors_are_refused() -> None:

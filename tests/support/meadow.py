@@ -1,4 +1,4 @@
-"""A seed that a ranker can learn from in seconds, and how to make it learn."""
+"""A seed that a ranker can be trained on in seconds, and how to train it."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from taxosphere.model.config import PolarisConfig
 from taxosphere.model.embedding import frozen
 from taxosphere.model.network import SphereNetwork
 from taxosphere.model.training import train_head
-from taxosphere.ranking import prior
-from taxosphere.ranking.crossfit import points
 from taxosphere.ranking.features.candidates import CandidateIndex
+from taxosphere.ranking.prior import load_prior
+from taxosphere.ranking.queries import Queries, embed, encode_queries
 from taxosphere.ranking.ranker import Ranker
 
 KINDS = ("bird", "fish", "tree", "stone", "chair", "boat", "cake", "coat")
@@ -38,11 +38,14 @@ class Fitted:
     seed: Taxonomy
     config: PolarisConfig
     network: SphereNetwork
-    context: CandidateIndex
+    index: CandidateIndex
     ranker: Ranker
 
-    def views(self, concepts: list[Concept]) -> TextVectors:
+    def text_vectors(self, concepts: list[Concept]) -> TextVectors:
         return encode_text_vectors(GramEncoder(), concepts)
+
+    def queries(self, concepts: list[Concept]) -> Queries:
+        return encode_queries(self.network, concepts, self.text_vectors(concepts))
 
 
 def fit(seed: Taxonomy, random_state: int = 0, *overrides: str) -> Fitted:
@@ -50,8 +53,8 @@ def fit(seed: Taxonomy, random_state: int = 0, *overrides: str) -> Fitted:
     config = PolarisConfig().with_overrides((*wanted, *overrides))
     views = encode_text_vectors(GramEncoder(), list(seed.concepts()))
     network = train_head(torch.from_numpy(views.full), seed, config, random_state=random_state).network
-    context = CandidateIndex(seed, views, points(network, views.full), len(seed))
+    index = CandidateIndex(seed, views, embed(network, views.full), len(seed))
     ranker = Ranker.fit(
-        seed, frozen(views, config, 5), config, prior.wanted(config.ranking), gamma=1.0, random_state=random_state
+        seed, frozen(views, config, 5), config, load_prior(config.ranking), gamma=1.0, random_state=random_state
     )
-    return Fitted(seed, config, network, context, ranker)
+    return Fitted(seed, config, network, index, ranker)

@@ -24,8 +24,14 @@ from taxosphere.errors import InputError
 from taxosphere.evaluation import metrics
 from taxosphere.evaluation.protocol import Run
 from taxosphere.images import collection
-from taxosphere.images.ranker import ImageIndex, ImageRanker, query, signs
-from taxosphere.images.recognition import PROMPT, places
+from taxosphere.images.ranker import (
+    ImageIndex,
+    fit_image_ranker,
+    image_features,
+    query_directions,
+    rank_by_images,
+)
+from taxosphere.images.recognition import PROMPT, ancestor_rows
 from taxosphere.images.towers import Towers, hold_out
 from taxosphere.methods import registry as methods
 from taxosphere.methods.baselines.base import Baseline
@@ -77,7 +83,7 @@ class OurTowers:
     def fit(self, task: Labelled, *, random_state: int) -> Self:
         places, shared = task.places, task.shared
         known = (task.vectors, task.label, task.texts)
-        self.towers = Towers.fit(*known, places=places, shared=shared, random_state=random_state)
+        self.towers = Towers.fit(*known, ancestors=places, shared=shared, random_state=random_state)
         return self
 
     def score(self, vectors: Floats) -> Floats:
@@ -132,7 +138,7 @@ def run(
     vectors = pictures.gallery.vectors
     start = time.perf_counter()
     shared = encoder is pictures.texts
-    known = Labelled(vectors[rows[train]], label[train], texts, places(pictures.taxonomy, labels), shared)
+    known = Labelled(vectors[rows[train]], label[train], texts, ancestor_rows(pictures.taxonomy, labels), shared)
     method.fit(known, random_state=random_state)
     fitted = time.perf_counter()
     found = method.score(vectors[rows[test]])
@@ -202,11 +208,15 @@ def _sight(pictures: PictureSet, task: Unseen, name: str, encoder: TextEncoder, 
     every = pictures.gallery.vectors
     vectors, owner, shared = every[task.rows], task.owner, encoder is pictures.texts
     texts = encoder.encode([concept.text for concept in task.seed.concepts()])
-    known = ImageIndex.of(task.seed, vectors, owner, texts, shared=shared)
+    index = ImageIndex.build(task.seed, vectors, owner, texts, shared=shared)
+
+    def directions() -> Floats:
+        return query_directions(index.whitening, every, task.asked)
+
     if name == "sibling-vote":
-        return lambda: signs(known, query(known.directions, every, task.asked))["votes, sphere"]
-    learned = ImageRanker.fit(task.seed, vectors, owner, texts, RankingConfig(), shared=shared, random_state=state)
-    return lambda: learned.rank(known, every, task.asked).scores
+        return lambda: image_features(index, directions())["parent of similar concepts, by image"]
+    ranker = fit_image_ranker(task.seed, vectors, owner, texts, RankingConfig(), shared=shared, random_state=state)
+    return lambda: rank_by_images(ranker, index, directions()).scores
 
 
 def _facade(pictures: PictureSet, task: Unseen, name: str, encoder: TextEncoder, state: int) -> Callable[[], Floats]:
@@ -226,7 +236,7 @@ def mistakes(outcome: metrics.Outcome) -> float:
 
 def deep(pictures: PictureSet) -> bool:
     """Whether the pictured concepts have more above them than roots, so that a place is worth asking for."""
-    return places(pictures.taxonomy, pictures.labels) is not None
+    return ancestor_rows(pictures.taxonomy, pictures.labels) is not None
 
 
 def sample(labels: Longs, classes: int | None, random_state: int) -> Longs:

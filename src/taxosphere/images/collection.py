@@ -1,4 +1,4 @@
-"""Where the pictures of a taxonomy are, and which encoder reads them."""
+"""Where the images of a taxonomy are, and which encoder reads them."""
 
 from __future__ import annotations
 
@@ -13,10 +13,22 @@ AUTO, NONE = "auto", "none"
 
 
 def locate(taxonomy: Taxonomy, encoder: str = AUTO) -> tuple[Taxonomy, str]:
-    """The taxonomy with images that are found from anywhere, and the name of their encoder, empty without pictures.
+    """The taxonomy with images that can be found from any folder, and the name of the encoder for them.
 
-    Vectors (.npy) that lie with ``images.tsv`` beside the taxonomy's file are taken unless another encoder is named.
-    Relative paths start where the taxonomy was read from, else from the working folder.
+    Parameters
+    ----------
+    taxonomy
+        Relative paths of its images start from the folder it was read from, else from the working folder.
+    encoder
+        The name of an encoder or a file of vectors (.npy); 'auto' takes vectors that lie with ``images.tsv`` beside the
+        taxonomy's file, else the packaged network; 'none' removes all images.
+
+    Returns
+    -------
+    taxonomy
+        With absolute paths, or keys into the vectors.
+    encoder
+        The name to load it by; empty where there are no images.
     """
     if encoder == NONE:
         return replace(taxonomy, images=()), ""
@@ -36,6 +48,7 @@ def locate(taxonomy: Taxonomy, encoder: str = AUTO) -> tuple[Taxonomy, str]:
 
 
 def vectors_beside(folder: Path) -> Path | None:
+    """The file of image vectors in a folder that has a table of images; None where there is none."""
     if not (folder / precomputed.TABLE).is_file():
         return None
     return min(folder.glob("*.npy"), default=None)
@@ -44,8 +57,8 @@ def vectors_beside(folder: Path) -> Path | None:
 def _folder(taxonomy: Taxonomy) -> Path:
     if taxonomy.source is None:
         return Path.cwd()
-    place = Path(taxonomy.source.path)
-    return place if place.is_dir() else place.parent
+    path = Path(taxonomy.source.path)
+    return path if path.is_dir() else path.parent
 
 
 def _absolute(entry: str, folder: Path) -> str:

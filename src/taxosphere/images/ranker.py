@@ -1,9 +1,9 @@
-"""Where a concept belongs that is only seen: the ranker for queries that are pictures.
+"""The ranker for queries that are images.
 
-Concepts with pictures are mean directions on the sphere where the scatter within a concept is even. A query is the mean
-direction of its own pictures. Its most similar concepts vote for their parents, for everything above them, and for the
-candidates beside those; the gate and the structure of the candidate are read as for texts. The scorer is the same
-listwise one, learned from leaves that are hidden together with their pictures.
+Concepts with images are mean directions on the sphere of `whitening`. A query is the mean direction of its own images.
+The concepts most similar to it vote for their parents, for all their ancestors, and for the neighbours of those; the
+gate and the candidate's structure are used as for texts. The nets are the same listwise ones, trained on leaves that
+are hidden together with their images.
 """
 
 from __future__ import annotations
@@ -11,240 +11,295 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from taxosphere.encoders.text.vectors import TextVectors
 from taxosphere.images.whitening import WithinClassWhitening, label_means, texts_match_images, unit
 from taxosphere.model.config import RankingConfig
 from taxosphere.orbit import gate
-from taxosphere.ranking.crossfit import Examples
-from taxosphere.ranking.features.candidates import CandidateIndex, Points
-from taxosphere.ranking.features.compute import ORPHAN_FEATURES, best_child, votes
-from taxosphere.ranking.features.shortlist import Shortlist, blocks
+from taxosphere.ranking.crossfit import Examples, join_shortlists
+from taxosphere.ranking.features.candidates import CandidateIndex
+from taxosphere.ranking.features.compute import N_ORPHAN_FEATURES, most_similar_child_dense, vote_weights
+from taxosphere.ranking.features.shortlist import Shortlist, query_blocks
+from taxosphere.ranking.queries import SpherePoints
 from taxosphere.ranking.ranker import Ranker, Ranking
 from taxosphere.taxonomy import Taxonomy
 from taxosphere.taxonomy.split import hide
+from taxosphere.typing import Booleans, Floats, Longs, Matrix
 
-Floats = NDArray[np.float32]
-Longs = NDArray[np.int64]
-
-_ASKED = (1, 1, 3, None)  # pictures in the queries made of each hidden leaf; None takes all it has
-_LENGTH = 300  # the first guess knows less than it does for texts
-_SHARPNESS = 20.0
+_IMAGES_PER_QUERY = (1, 1, 3, None)  # in the queries made of each hidden leaf; None takes all it has
+_LENGTH = 300  # of the shortlist: the first stage is weaker than that for texts
+_VOTERS, _SHARPNESS = 10, 20.0
 _GAMMA = 10.0  # of the gate
-_LOWEST = -1.0  # similarity where there is no picture to compare with
-_GUESS = {"votes, sphere": 1.0, "votes beside": 0.5, "votes below": 0.3, "encoder, children": 0.5, "sphere": 0.5}
-_SPOKEN = {"votes, text": 1.0, "encoder": 0.5}  # what texts add to the guess where they share the sphere
+_LOWEST = -1.0  # similarity to a concept without images
+# Weights of the first stage, and those that join where texts match images. They add up in this order.
+_FIRST_STAGE = {
+    "parent of similar concepts, by image": 1.0,
+    "votes at or below its parent, by image": 0.5,
+    "votes at or below it, by image": 0.3,
+    "image similarity to descendants": 0.5,
+    "image similarity": 0.5,
+}
+_FIRST_STAGE_TEXTS = {"parent of similar concepts, by text and image": 1.0, "text to image similarity": 0.5}
 
 
 @dataclass(frozen=True)
 class ImageIndex:
-    """A taxonomy some of whose concepts have pictures, ready to be asked."""
+    """A taxonomy some of whose n concepts have images, as candidates.
+
+    Attributes
+    ----------
+    taxonomy
+        The candidates.
+    whitening
+        Image vectors to directions.
+    means
+        (n, m) mean directions of the concepts' images; zero without images.
+    texts
+        (n, t) text vectors, in the space of the images where it is shared.
+    text_whitening
+        Text vectors to directions where the space is shared, else None.
+    """
 
     taxonomy: Taxonomy
-    directions: WithinClassWhitening
-    means: Floats  # (n, m), zero for a concept without pictures
-    texts: Floats  # (n, t) text vectors, in the pictures' own space where they have a head there
-    head: WithinClassWhitening | None = None  # the pictures' own, for texts
+    whitening: WithinClassWhitening
+    means: Floats
+    texts: Floats
+    text_whitening: WithinClassWhitening | None = None
 
     @classmethod
-    def of(cls, taxonomy: Taxonomy, vectors: Floats, owner: Longs, texts: Floats, *, shared: bool = False) -> Self:
-        """``owner`` is the position of the concept that each row of ``vectors`` shows."""
-        directions = WithinClassWhitening.fit(vectors, owner, len(taxonomy), shared=shared)
-        means = unit(label_means(directions(vectors), owner, len(taxonomy)))
-        return cls(taxonomy, directions, means, texts, directions.of_texts(texts, owner) if shared else None)
+    def build(cls, taxonomy: Taxonomy, vectors: Floats, concept: Longs, texts: Floats, *, shared: bool = False) -> Self:
+        """From image vectors.
+
+        Parameters
+        ----------
+        taxonomy
+            The candidates.
+        vectors
+            (i, m) of images.
+        concept
+            (i,) position of the concept that each image shows.
+        texts
+            (n, t) text vectors of the concepts.
+        shared
+            Texts and images are vectors of one space.
+        """
+        whitening = WithinClassWhitening.fit(vectors, concept, len(taxonomy), shared=shared)
+        means = unit(label_means(whitening(vectors), concept, len(taxonomy)))
+        return cls(taxonomy, whitening, means, texts, whitening.for_texts(texts, concept) if shared else None)
 
     @cached_property
-    def spoken(self) -> Floats | None:
-        """WithinClassWhitening of the concepts' texts, pictured or not, where the space is shared."""
-        return None if self.head is None else self.head(self.texts)
+    def text_directions(self) -> Floats | None:
+        """(n, m) directions of the concepts' texts, with images or without, where the space is shared."""
+        return None if self.text_whitening is None else self.text_whitening(self.texts)
 
     @cached_property
-    def heard(self) -> bool:
-        """Whether the texts of pictured concepts say how they look."""
-        return self.spoken is not None and texts_match_images(self.spoken, self.means)
+    def texts_match(self) -> bool:
+        """Whether the texts of concepts with images tell what the images show."""
+        return self.text_directions is not None and texts_match_images(self.text_directions, self.means)
 
     @cached_property
-    def looks(self) -> Floats:
-        """`means`, with the text's direction for leaves without pictures where texts are `heard`."""
-        if self.spoken is None or not self.heard:
+    def directions(self) -> Floats:
+        """(n, m) `means`, with the text's direction for leaves without images where `texts_match`."""
+        if self.text_directions is None or not self.texts_match:
             return self.means
-        bare = ~self.shown & (self.taxonomy.child_csr.counts == 0)
-        return np.where(bare[:, None], self.spoken, self.means).astype(np.float32)
+        by_text = ~self.has_images & (self.taxonomy.child_csr.counts == 0)
+        return np.where(by_text[:, None], self.text_directions, self.means).astype(np.float32)
 
     @cached_property
-    def shown(self) -> NDArray[np.bool_]:
+    def has_images(self) -> Booleans:
+        """(n,)."""
         return np.asarray(self.means.any(1))
 
     @cached_property
-    def context(self) -> CandidateIndex:
-        """The structural side, shared with texts."""
-        points = Points(self.means, self.means, np.ones(len(self.means), np.float32))
-        return CandidateIndex(self.taxonomy, TextVectors(self.means, self.means), points, len(self.taxonomy))
+    def candidates(self) -> CandidateIndex:
+        """The taxonomy's structure, as the features of texts use it too."""
+        return CandidateIndex(
+            taxonomy=self.taxonomy,
+            text_vectors=TextVectors(self.means, self.means),
+            points=SpherePoints(self.means, self.means, np.ones(len(self.means), np.float32)),
+            n_trusted=len(self.taxonomy),
+        )
 
     @cached_property
-    def below(self) -> Floats:
-        """Unit mean direction of everything pictured at or below each concept."""
-        total = self.means + self.context.above.T @ self.means
+    def subtree_means(self) -> Floats:
+        """(n, m) unit mean direction of all concepts with images at or below each concept."""
+        total = self.means + self.candidates.ancestors.T @ self.means
         return unit(np.asarray(total, np.float32))
 
 
-def signs(pictured: ImageIndex, asked: Floats) -> dict[str, Floats]:
-    """What speaks for every candidate (queries, candidates); ``asked`` are directions."""
-    context = pictured.context
-    seen = pictured.looks.any(1)
-    similar = np.where(seen, asked @ pictured.looks.T, -np.inf).astype(np.float32)
-    cast = votes(similar, min(10, int(seen.sum())), _SHARPNESS).matrix(similar.shape[1])
-    to_parents = _dense(cast @ context.parents)
-    below = _dense(cast @ context.above) + _dense(cast)
-    centre = asked @ pictured.below.T
-    empty = ~pictured.below.any(1)
-    centre[:, empty] = _up(pictured, centre)[:, empty]
-    child = best_child(context, np.maximum(similar, _LOWEST))
-    found = {
-        "sphere": np.where(seen, similar, centre),
-        "encoder, children": centre,
-        "votes, sphere": to_parents,
-        "votes one up, sphere": _dense(cast @ context.parents @ context.grandparents),
-        "votes below": below,
-        "votes beside": _up(pictured, below),
-        "votes two up": _up(pictured, _up(pictured, below)),
-        "most similar child, sphere": child,
-        "centre above": _up(pictured, centre),
-        "gate margin": centre - gate.thresholds(context.delta, _GAMMA).astype(np.float32),
-        "text of the similar": unit(_dense(cast) @ pictured.texts) @ unit(pictured.texts).T,
+def image_features(index: ImageIndex, directions: Floats) -> dict[str, Floats]:
+    """Features (q, n) of queries, given as directions (q, m), for all candidates; by name."""
+    candidates = index.candidates
+    present = index.directions.any(1)
+    similarity = np.where(present, directions @ index.directions.T, -np.inf).astype(np.float32)
+    votes = vote_weights(similarity, min(_VOTERS, int(present.sum())), _SHARPNESS).matrix(similarity.shape[1])
+    at_or_below = _dense(votes @ candidates.ancestors) + _dense(votes)
+    subtree = directions @ index.subtree_means.T
+    no_images = ~index.subtree_means.any(1)
+    subtree[:, no_images] = _of_parents(index, subtree)[:, no_images]
+    features = {
+        "image similarity": np.where(present, similarity, subtree),
+        "image similarity to descendants": subtree,
+        "parent of similar concepts, by image": _dense(votes @ candidates.trusted_parents),
+        "grandparent of similar concepts, by image": _dense(votes @ candidates.trusted_parents @ candidates.parents),
+        "votes at or below it, by image": at_or_below,
+        "votes at or below its parent, by image": _of_parents(index, at_or_below),
+        "votes at or below its grandparent, by image": _of_parents(index, _of_parents(index, at_or_below)),
+        "most similar child, by image": most_similar_child_dense(candidates, np.maximum(similarity, _LOWEST)),
+        "image similarity to its parent": _of_parents(index, subtree),
+        "gate margin, by image": subtree - gate.thresholds(candidates.radius_gaps, _GAMMA).astype(np.float32),
+        "text like that of similar images": unit(_dense(votes) @ index.texts) @ unit(index.texts).T,
     }
-    if pictured.spoken is not None:
-        said = np.asarray(asked @ pictured.spoken.T, np.float32)
-        found["encoder"] = said
-        found["votes, text"] = _dense(votes(said, 10, _SHARPNESS).matrix(said.shape[1]) @ context.parents)
-        found["most similar child, text"] = best_child(context, said)
-    return {name: np.asarray(values, np.float32) for name, values in found.items()}
+    if index.text_directions is not None:
+        by_text = np.asarray(directions @ index.text_directions.T, np.float32)
+        text_votes = vote_weights(by_text, _VOTERS, _SHARPNESS).matrix(by_text.shape[1])
+        features["text to image similarity"] = by_text
+        features["parent of similar concepts, by text and image"] = _dense(text_votes @ candidates.trusted_parents)
+        features["most similar child, by text and image"] = most_similar_child_dense(candidates, by_text)
+    return {name: np.asarray(values, np.float32) for name, values in features.items()}
 
 
-def _up(pictured: ImageIndex, values: Floats) -> Floats:
-    """Each candidate's parents' value (the mean of several); its own at a root."""
-    rows = pictured.context.grandparents
-    counts = np.asarray(rows.sum(axis=1)).ravel()
-    above = np.asarray((rows @ values.T).T, np.float32) / np.maximum(counts, 1).astype(np.float32)
-    return np.where(counts > 0, above, values).astype(np.float32)
+def _of_parents(index: ImageIndex, values: Floats) -> Floats:
+    """(q, n) mean of the values of each candidate's parents; a root's own."""
+    parents = index.candidates.parents
+    counts = np.asarray(parents.sum(axis=1)).ravel()
+    means = np.asarray((parents @ values.T).T, np.float32) / np.maximum(counts, 1).astype(np.float32)
+    return np.where(counts > 0, means, values).astype(np.float32)
 
 
-def shortlist(pictured: ImageIndex, asked: Floats, *, length: int = _LENGTH) -> Shortlist:
-    found = signs(pictured, asked)
-    weights = {**_GUESS, **_SPOKEN} if pictured.heard else _GUESS
-    guess = sum((weight * found[name] for name, weight in weights.items()), np.zeros(1, np.float32))
-    k = min(length, guess.shape[1])
-    positions = np.argsort(-guess, axis=1, kind="stable")[:, :k]
-    columns = {name: np.take_along_axis(values, positions, 1) for name, values in found.items()}
-    static = {"has pictures": pictured.shown.astype(np.float32), **pictured.context.candidate_features}
-    columns |= {name: values[positions] for name, values in static.items()}
-    table = np.stack(list(columns.values()), axis=-1).astype(np.float32)
-    nothing_loose = np.zeros((len(guess), ORPHAN_FEATURES), np.float32)  # the ranker of the texts tells that
-    return Shortlist(tuple(columns), table, positions.astype(np.int64), guess, nothing_loose)
+def _dense(matrix: Matrix) -> Floats:
+    return np.asarray(matrix.toarray(), np.float32)
 
 
-def examples(
+def make_image_shortlist(index: ImageIndex, directions: Floats, *, length: int = _LENGTH) -> Shortlist:
+    """The candidates that the image first stage scores highest for queries given as directions (q, m)."""
+    by_name = image_features(index, directions)
+    weights = {**_FIRST_STAGE, **_FIRST_STAGE_TEXTS} if index.texts_match else _FIRST_STAGE
+    scores = sum((weight * by_name[name] for name, weight in weights.items()), np.zeros(1, np.float32))  # (q, n)
+    k = min(length, scores.shape[1])
+    positions = np.argsort(-scores, axis=1, kind="stable")[:, :k]
+    features = {name: np.take_along_axis(values, positions, 1) for name, values in by_name.items()}
+    static = {"has images": index.has_images.astype(np.float32), **index.candidates.static_features}
+    features |= {name: values[positions] for name, values in static.items()}
+    return Shortlist(
+        feature_names=tuple(features),
+        features=np.stack(list(features.values()), axis=-1).astype(np.float32),
+        positions=positions.astype(np.int64),
+        first_stage_scores=scores,
+        orphan_features=np.zeros((len(scores), N_ORPHAN_FEATURES), np.float32),  # left to the ranker of texts
+    )
+
+
+def make_image_examples(
     seed: Taxonomy,
     vectors: Floats,
-    owner: Longs,
+    concept: Longs,
     texts: Floats,
     settings: RankingConfig,
     *,
     shared: bool,
     random_state: int,
 ) -> Examples | None:
-    """Every fold of pictured leaves is asked of the taxonomy without them and their pictures."""
+    """Hide leaves with images fold by fold, and rank the parents of their images in the taxonomy without them.
+
+    Parameters
+    ----------
+    seed, vectors, concept, texts, shared
+        As for `ImageIndex.build`.
+    settings
+        How many leaves in how many folds.
+    random_state
+        Chooses leaves and images.
+
+    Returns
+    -------
+    None where fewer than two leaves with images can be hidden.
+    """
     rng = np.random.default_rng([random_state, 3])
-    pictured = np.bincount(owner, minlength=len(seed)) > 0
-    leaves = rng.permutation(np.flatnonzero(pictured & seed.hideable))[: settings.examples]
+    has_images = np.bincount(concept, minlength=len(seed)) > 0
+    leaves = rng.permutation(np.flatnonzero(has_images & seed.hideable))[: settings.examples]
     folds = min(settings.folds, len(leaves))
-    names: tuple[str, ...] = ()
-    tables: list[Floats] = []
-    labels, golds = [], []
+    shortlists: list[Shortlist] = []
+    gold: list[Longs] = []
     for number in range(folds if folds > 1 else 0):
         fold = np.sort(leaves[number::folds])
         kept = np.setdiff1d(np.arange(len(seed)), fold)
         place = np.full(len(seed), -1)
         place[kept] = np.arange(len(kept))
-        rows = np.flatnonzero(place[owner] >= 0)
+        rows = np.flatnonzero(place[concept] >= 0)
         part = hide(seed, fold)
-        if not part.queries or len(np.unique(owner[rows])) < 2:
+        if not part.queries or len(np.unique(concept[rows])) < 2:
             continue
-        rest = ImageIndex.of(part.seed, vectors[rows], place[owner[rows]], texts[kept], shared=shared)
-        asked, gold = _ask([seed.position(q.id) for q in part.queries], part.gold, owner, rng)
-        directions = query(rest.directions, vectors, asked)
-        for block in blocks(len(asked), len(part.seed)):
-            found = shortlist(rest, directions[block])
-            names = found.names
-            tables.append(found.features)
-            labels.append(np.stack([np.isin(p, g) for p, g in zip(found.positions, gold[block], strict=True)]))
-            golds.append(np.array([len(g) for g in gold[block]]))
-    if not tables:
-        return None
-    width = min(table.shape[1] for table in tables)
-    return Examples(
-        names,
-        np.concatenate([table[:, :width] for table in tables]),
-        np.concatenate([label[:, :width] for label in labels]),
-        np.concatenate(golds),
-        np.zeros((sum(map(len, tables)), ORPHAN_FEATURES), np.float32),
-    )
+        index = ImageIndex.build(part.seed, vectors[rows], place[concept[rows]], texts[kept], shared=shared)
+        hidden = [seed.position(query.id) for query in part.queries]
+        image_rows, parents = _image_queries(hidden, part.gold, concept, rng)
+        directions = query_directions(index.whitening, vectors, image_rows)
+        for block in query_blocks(len(image_rows), len(part.seed)):
+            shortlists.append(make_image_shortlist(index, directions[block]))
+        gold += parents
+    return join_shortlists(shortlists, gold) if shortlists else None
 
 
-def _ask(
-    leaves: Sequence[int], gold: Sequence[Longs], owner: Longs, rng: np.random.Generator
+def _image_queries(
+    leaves: Sequence[int], gold: Sequence[Longs], concept: Longs, rng: np.random.Generator
 ) -> tuple[list[Longs], list[Longs]]:
-    """Sets of pictures to ask with, and the true parents of each; a leaf with one picture is asked once."""
-    asked: list[Longs] = []
-    answers: list[Longs] = []
+    """Sets of images to ask with, as rows, and the true parents of each; a leaf with one image is asked once."""
+    image_rows: list[Longs] = []
+    parents_of: list[Longs] = []
     for leaf, parents in zip(leaves, gold, strict=True):
-        rows = np.flatnonzero(owner == leaf)
-        sizes = dict.fromkeys(min(size or len(rows), len(rows)) for size in _ASKED) if len(rows) < 3 else _ASKED
-        for size in sizes:
-            asked.append(np.sort(rng.permutation(rows)[: size or len(rows)]))
-            answers.append(parents)
-    return asked, answers
+        rows = np.flatnonzero(concept == leaf)
+        sizes = [min(size or len(rows), len(rows)) for size in _IMAGES_PER_QUERY]
+        for size in dict.fromkeys(sizes) if len(rows) < 3 else sizes:
+            image_rows.append(np.sort(rng.permutation(rows)[:size]))
+            parents_of.append(parents)
+    return image_rows, parents_of
 
 
-def query(directions: WithinClassWhitening, vectors: Floats, asked: Sequence[Longs]) -> Floats:
-    """Mean direction of each set of pictures."""
-    rows = np.concatenate(asked)
-    which = np.repeat(np.arange(len(asked)), [len(part) for part in asked])
-    return unit(label_means(directions(vectors)[rows], which, len(asked)))
+def query_directions(whitening: WithinClassWhitening, vectors: Floats, image_rows: Sequence[Longs]) -> Floats:
+    """Mean direction (q, m) of the images of each query.
+
+    Parameters
+    ----------
+    whitening
+        Image vectors to directions.
+    vectors
+        (i, m) of images.
+    image_rows
+        For each query its images, as rows of ``vectors``.
+    """
+    rows = np.concatenate(image_rows)
+    query = np.repeat(np.arange(len(image_rows)), [len(part) for part in image_rows])
+    return unit(label_means(whitening(vectors)[rows], query, len(image_rows)))
 
 
-@dataclass(frozen=True)
-class ImageRanker:
-    """What was learned about pictures; without enough pictured leaves the first guess ranks alone."""
+def fit_image_ranker(
+    seed: Taxonomy,
+    vectors: Floats,
+    concept: Longs,
+    texts: Floats,
+    settings: RankingConfig,
+    *,
+    shared: bool = False,
+    random_state: int = 0,
+) -> Ranker:
+    """Train a ranker for images; with too few leaves that have images its first stage ranks alone.
 
-    learned: Ranker
-
-    @classmethod
-    def fit(
-        cls,
-        seed: Taxonomy,
-        vectors: Floats,
-        owner: Longs,
-        texts: Floats,
-        settings: RankingConfig,
-        *,
-        shared: bool = False,
-        random_state: int = 0,
-    ) -> Self:
-        found = examples(seed, vectors, owner, texts, settings, shared=shared, random_state=random_state)
-        note = "picture ranker learned from {:,} questions about hidden leaves"
-        return cls(Ranker.fit_examples(found, settings, None, gamma=_GAMMA, note=note, random_state=random_state))
-
-    def rank(self, pictured: ImageIndex, vectors: Floats, asked: Sequence[Longs]) -> Ranking:
-        """Rank all candidates for one block of queries, each a set of pictures given as rows of ``vectors``."""
-        directions = query(pictured.directions, vectors, asked)
-        found = shortlist(pictured, directions)
-        return self.learned.score_shortlist(found, directions, pictured.below, pictured.context.delta)
+    Parameters
+    ----------
+    seed, vectors, concept, texts, shared
+        As for `ImageIndex.build`.
+    settings, random_state
+        As for `Ranker.fit_examples`.
+    """
+    examples = make_image_examples(seed, vectors, concept, texts, settings, shared=shared, random_state=random_state)
+    note = "image ranker trained on {:,} queries about hidden leaves"
+    return Ranker.fit_examples(examples, settings, None, gamma=_GAMMA, note=note, random_state=random_state)
 
 
-def _dense(matrix: Any) -> Floats:
-    return np.asarray(matrix.toarray(), np.float32)
+def rank_by_images(ranker: Ranker, index: ImageIndex, directions: Floats) -> Ranking:
+    """Rank all candidates for one block of queries, given as directions (q, m) (`query_directions`)."""
+    shortlist = make_image_shortlist(index, directions)
+    return ranker.rank_shortlist(shortlist, directions, index.subtree_means, index.candidates.radius_gaps)

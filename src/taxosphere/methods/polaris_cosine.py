@@ -85,7 +85,7 @@ class Cosine(Configured):
         head = fit_head(vectors, seed, config, TrainingRun(random_state))
         self.history = curves(head.history)
         self.gamma = gamma.gamma(head, seed, config.orbit)
-        self._mode, self._thresholds = config.orbit.gate, gate.thresholds(gate.delta(seed), self.gamma)
+        self._mode, self._thresholds = config.orbit.gate, gate.thresholds(gate.radius_gaps(seed), self.gamma)
         others = range(random_state + 1, random_state + self._heads)
         more = [train_head(vectors, seed, config, random_state=n, epochs=head.epochs).network for n in others]
         self._encoder, self._networks = encoder, (head.network, *more)
@@ -95,7 +95,7 @@ class Cosine(Configured):
     def score(self, queries: Sequence[Concept]) -> NDArray[np.float32]:
         vectors = torch.from_numpy(self._encoder.encode([query.text for query in queries]))
         cosine = (_points(self._networks, vectors) @ self._points.T).numpy()
-        return np.asarray(gate.scores(cosine, self._thresholds, self._mode), np.float32)
+        return np.asarray(gate.gated_scores(cosine, self._thresholds, self._mode), np.float32)
 
     def sphere(self) -> NDArray[np.float32]:
         """Where the concepts of the seed lie."""

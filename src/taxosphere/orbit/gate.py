@@ -1,8 +1,8 @@
 """The orbital gate: how similar a query must be to a candidate, given their orbits (Eq. 19, 20 of the paper).
 
-A query has no depth. It is attached hypothetically: under candidate c it stands one level deeper and has no
-descendants, while c gains one. Depth cancels and the difference of their radii is
-Δr(c) = (log2(2 + N_c) − 1) / (R_max − R_min): zero for a leaf, large for a concept with much below it.
+A query has no depth. It is attached hypothetically: under candidate c it is one level deeper and has no descendants,
+while c gains one. Depth cancels and the difference of their radii is
+Δr(c) = (log2(2 + N_c) − 1) / (R_max − R_min): zero for a leaf, large for a concept with many descendants N_c.
 """
 
 from __future__ import annotations
@@ -17,45 +17,64 @@ from taxosphere.ranks import Gold, best_true_ranks
 from taxosphere.taxonomy import Taxonomy
 
 Mode = Literal["hard", "hybrid", "off"]
-Floats = NDArray[np.floating]
 
 GAMMAS = tuple(0.25 * 2.0**k for k in range(10))
-LIFT = 4.0  # more than two cosines can differ by, so accepted candidates stand above all others
+"""Values of γ that `choose_gamma` chooses from; the largest makes the mildest gate."""
+LIFT = 4.0  # more than two cosines can differ by, so that accepted candidates rank before all others
 
 
-def delta(taxonomy: Taxonomy) -> NDArray[np.float64]:
-    """Δr of every candidate."""
+def radius_gaps(taxonomy: Taxonomy) -> NDArray[np.float64]:
+    """Δr (n,) of every candidate."""
     width = span(taxonomy)
-    gap = np.log2(2.0 + taxonomy.descendants) - 1.0
-    return gap / width if width > 0 else np.zeros(len(gap))
+    gaps = np.log2(2.0 + taxonomy.descendants) - 1.0
+    return gaps / width if width > 0 else np.zeros(len(gaps))
 
 
-def thresholds(delta: Floats, gamma: float) -> Floats:
-    """The cosine a query must exceed at each candidate: 1 − γ Δr²."""
-    return 1.0 - gamma * delta**2
+def thresholds(radius_gaps: NDArray[np.floating], gamma: float) -> NDArray[np.floating]:
+    """The cosine (n,) that a query must exceed at each candidate: 1 − γ Δr²  (Eq. 20)."""
+    return 1.0 - gamma * radius_gaps**2
 
 
-def scores(cosine: Floats, threshold: Floats, mode: Mode) -> Floats:
-    """Scores of (queries, candidates): ``hard`` puts rejected ones at 0, ``hybrid`` behind all accepted ones."""
+def gated_scores(cosine: NDArray[np.floating], threshold: NDArray[np.floating], mode: Mode) -> NDArray[np.floating]:
+    """Scores (q, n) from cosines (q, n) and thresholds (n,).
+
+    Parameters
+    ----------
+    cosine, threshold
+        A candidate is accepted where its cosine exceeds its threshold.
+    mode
+        ``hard`` sets rejected candidates to 0, ``hybrid`` ranks them behind all accepted ones, ``off`` leaves the
+        cosine as it is.
+    """
     if mode == "off":
         return cosine
     accepted = cosine > threshold
     if mode == "hard":
-        return np.where(accepted, cosine, np.zeros((), cosine.dtype))
-    return cosine + accepted.astype(cosine.dtype) * cosine.dtype.type(LIFT)
+        return np.asarray(np.where(accepted, cosine, np.zeros((), cosine.dtype)))
+    return np.asarray(cosine + accepted.astype(cosine.dtype) * cosine.dtype.type(LIFT))
 
 
-def choose_gamma(cosine: Floats, delta: Floats, gold: Gold, mode: Mode) -> float:
-    """The mildest γ that ranks queries hidden from the seed as well as the best one, up to one standard error.
+def choose_gamma(cosine: NDArray[np.floating], radius_gaps: NDArray[np.floating], gold: Gold, mode: Mode) -> float:
+    """The mildest γ that ranks hidden queries as well as the best one, up to one standard error.
 
-    ``cosine`` is (queries, candidates) and ``gold`` holds each query's true parents; their mean reciprocal rank counts.
     A dozen queries of a small seed cannot tell a lucky strict gate from a good one, and a gate that is too strict costs
     far more than one that is too mild.
+
+    Parameters
+    ----------
+    cosine
+        (q, n) of hidden queries and candidates.
+    radius_gaps
+        (n,) Δr of the candidates.
+    gold
+        Positions of the true parents of each query; the mean reciprocal rank of the best one counts.
+    mode
+        How the gate is applied. Without queries or with ``off`` the answer is the mildest γ of all.
     """
     if len(gold) == 0 or mode == "off":
         return GAMMAS[-1]
-    gated = (scores(cosine, thresholds(delta, gamma), mode) for gamma in GAMMAS)
-    reciprocal = np.stack([1 / best_true_ranks(rows, gold) for rows in gated])  # (γ, q)
-    behind = reciprocal[reciprocal.mean(1).argmax()] - reciprocal
-    error = behind.std(axis=1) / np.sqrt(max(1, len(gold) - 1))
-    return GAMMAS[int(np.flatnonzero(behind.mean(1) <= error + 1e-9).max())]  # one query alone stands on the border
+    gated = (gated_scores(cosine, thresholds(radius_gaps, gamma), mode) for gamma in GAMMAS)
+    reciprocal = np.stack([1 / best_true_ranks(scores, gold) for scores in gated])  # (gammas, q)
+    loss = reciprocal[reciprocal.mean(1).argmax()] - reciprocal
+    error = loss.std(axis=1) / np.sqrt(max(1, len(gold) - 1))
+    return GAMMAS[int(np.flatnonzero(loss.mean(1) <= error + 1e-9).max())]  # with one query they are equal

@@ -1,6 +1,6 @@
-"""What a fitted model answers from: the learned parts, the taxonomy they are applied to, and how queries are ranked.
+"""Ranking queries with a fitted model.
 
-A query is known by its text, by its pictures, or by both; each kind goes its own way to one ranking.
+A query is described by its text, by images, or by both; queries of one kind are ranked together.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from taxosphere.encoders.text import registry as text_encoders
 from taxosphere.encoders.text.registry import TextEncoder
@@ -24,136 +23,229 @@ from taxosphere.model.network import SphereNetwork
 from taxosphere.model.threads import one_thread
 from taxosphere.placing.duplicates import Match, NameIndex
 from taxosphere.placing.insertion import Insertion
-from taxosphere.ranking.crossfit import points
 from taxosphere.ranking.features.candidates import CandidateIndex
-from taxosphere.ranking.features.shortlist import blocks
+from taxosphere.ranking.features.shortlist import query_blocks
 from taxosphere.ranking.lexical.index import ConceptTokens
 from taxosphere.ranking.parent_cutoff import parent_cutoff
+from taxosphere.ranking.queries import embed, encode_queries
 from taxosphere.ranking.ranker import Ranker, Ranking
 from taxosphere.taxonomy import Concept, Taxonomy
+from taxosphere.typing import Floats, Longs
 
-Longs = NDArray[np.int64]
 
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Fitted:
-    """What fitting leaves behind: the learned parts, and the context they are applied to."""
+    """All parts of a fitted model, and the taxonomy it answers for.
+
+    Attributes
+    ----------
+    encoder
+        Text encoder, fine-tuned where that was better.
+    network
+        The head that embeds its vectors on the sphere.
+    ranker
+        Ranks candidates for queries with a text.
+    insertion
+        Says which children of a parent belong below a new concept; None where the taxonomy was too small to train it.
+    history
+        Losses of the head, epoch by epoch.
+    index
+        The taxonomy's concepts as candidates.
+    names
+        Finds concepts by name.
+    cutoff
+        Share of the best probability from which on further parents are taken along.
+    image_model
+        Ranks candidates for queries with images; None where the taxonomy has none.
+    start_digest
+        Digest of the network that training started from, where it was an earlier model's.
+    """
 
     encoder: TextEncoder
     network: SphereNetwork
     ranker: Ranker
     insertion: Insertion | None
     history: tuple[Epoch, ...]
-    context: CandidateIndex
+    index: CandidateIndex
     names: NameIndex
     cutoff: float
     image_model: ImageModel | None = None
-    """The picture side, where the taxonomy has pictures."""
-    began: str | None = None
-    """Digest of the network that was begun from, where it was not a new one."""
+    start_digest: str | None = None
 
     @cached_property
-    def plain(self) -> TextEncoder:
-        """The encoder as it was before it learned from this taxonomy."""
+    def untuned_encoder(self) -> TextEncoder:
+        """The encoder as it was before fine-tuning on this taxonomy."""
         return text_encoders.untuned(self.encoder)
 
     @cached_property
-    def plain_vectors(self) -> NDArray[np.float32]:
-        """The taxonomy's concepts as that encoder sees them."""
-        plain, taxonomy = self.plain, self.context.taxonomy
-        return self.context.vectors if plain is self.encoder else plain.encode([c.text for c in taxonomy.concepts()])
+    def untuned_vectors(self) -> Floats:
+        """(n, m) text vectors of the taxonomy's concepts by that encoder."""
+        if self.untuned_encoder is self.encoder:
+            return self.index.text_vectors.full
+        return self.untuned_encoder.encode([concept.text for concept in self.index.taxonomy.concepts()])
 
 
 def assemble(
+    *,
     encoder: TextEncoder,
     network: SphereNetwork,
     ranker: Ranker,
     insertion: Insertion | None,
     history: tuple[Epoch, ...],
     taxonomy: Taxonomy,
-    views: TextVectors,
-    tokens_read: ConceptTokens | None = None,
+    text_vectors: TextVectors,
+    tokens: ConceptTokens | None = None,
 ) -> Fitted:
-    context = CandidateIndex(taxonomy, views, points(network, views.full), len(taxonomy), tokens_read)
-    held = ranker.out_of_fold
-    cutoff = parent_cutoff(held.probabilities, held.labels, held.golds)
-    return Fitted(encoder, network, ranker, insertion, history, context, NameIndex(taxonomy), cutoff)
+    """A fitted model for a taxonomy, from trained parts.
+
+    Parameters
+    ----------
+    encoder, network, ranker, insertion, history
+        As in `Fitted`.
+    taxonomy
+        The model will answer for it; it need not be the one the parts were trained on.
+    text_vectors
+        (n, m) of its concepts, by this encoder.
+    tokens
+        The words of its concepts where they were parsed before.
+    """
+    index = CandidateIndex(
+        taxonomy=taxonomy,
+        text_vectors=text_vectors,
+        points=embed(network, text_vectors.full),
+        n_trusted=len(taxonomy),
+        parsed_tokens=tokens,
+    )
+    return Fitted(
+        encoder=encoder,
+        network=network,
+        ranker=ranker,
+        insertion=insertion,
+        history=history,
+        index=index,
+        names=NameIndex(taxonomy),
+        cutoff=parent_cutoff(ranker.out_of_fold),
+    )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RankedBatch:
-    """Some queries ranked, with the context and the vectors that say what stands near them."""
+    """Rankings of some of the queries.
+
+    Attributes
+    ----------
+    rows
+        (q,) which of the queries these are.
+    index
+        The candidates they were ranked among.
+    vectors
+        (q, m) of the queries, in the space in which siblings are compared with them.
+    ranking
+        The rankings.
+    duplicates
+        For each query, existing concepts that it may be.
+    cutoff
+        As in `Fitted`.
+    """
 
     rows: Longs
-    context: CandidateIndex
-    vectors: NDArray[np.float32]
-    ranked: Ranking
-    matches: Sequence[tuple[Match, ...]]
+    index: CandidateIndex
+    vectors: Floats
+    ranking: Ranking
+    duplicates: Sequence[tuple[Match, ...]]
     cutoff: float
 
 
 def rank_queries(
     fitted: Fitted,
-    context: CandidateIndex,
+    index: CandidateIndex,
     queries: Sequence[Concept],
     *,
     exclude: Longs | None = None,
-    explained: int | None = None,
+    n_explained: int | None = None,
 ) -> Iterator[RankedBatch]:
-    """Rank queries in blocks of those that are known in the same way; ``exclude`` is a candidate each must not see,
-    ``explained`` says how many of each list (None: all) are given reasons."""
+    """Rank queries in blocks; a block has queries of one kind: with text, with images, or with both.
+
+    Parameters
+    ----------
+    fitted
+        The model.
+    index
+        The candidates; ``fitted.index``, or one with further concepts behind those.
+    queries
+        New concepts.
+    exclude
+        (queries,) position of a candidate that each query must not see; None excludes none.
+    n_explained
+        How many of each list, from the first, get contributions of features; None for all.
+
+    Raises
+    ------
+    InputError
+        A query has neither a name nor images that the model can read.
+    """
     kinds = np.array([(bool(q.name), bool(q.images and fitted.image_model)) for q in queries], bool).reshape(-1, 2)
-    mute = np.flatnonzero(~kinds.any(1))
-    if len(mute):
-        first = queries[mute[0]]
-        why = "and this model was fitted without pictures" if first.images else "and no picture"
+    empty = np.flatnonzero(~kinds.any(1))
+    if len(empty):
+        first = queries[empty[0]]
+        why = "and this model was fitted without images" if first.images else "and no image"
         raise InputError(f"the new concept '{first.id}' has no name, {why}")
-    for by_text, by_picture in np.unique(kinds, axis=0):
-        rows = np.flatnonzero((kinds == (by_text, by_picture)).all(1))
-        for block in blocks(len(rows), len(context.taxonomy)):
-            part = rows[block]
-            asked = [queries[i] for i in part]
-            image_model = fitted.image_model if by_picture else None
-            if image_model is not None and not by_text:
-                seen = image_model.look(asked)
-                yield RankedBatch(
-                    part,
-                    image_model.known.context,
-                    seen.directions,
-                    seen.ranked,
-                    _shown_matches(seen),
-                    image_model.cutoff,
-                )
+    for with_text, with_images in np.unique(kinds, axis=0):
+        same_kind = np.flatnonzero((kinds == (with_text, with_images)).all(1))
+        image_model = fitted.image_model if with_images else None
+        for block in query_blocks(len(same_kind), len(index.taxonomy)):
+            rows = same_kind[block]
+            batch = [queries[i] for i in rows]
+            if image_model is not None and not with_text:
+                yield _rank_images(image_model, batch, rows)
             else:
-                hidden = None if exclude is None else exclude[part]
-                yield _read(fitted, image_model, context, asked, part, hidden, explained)
+                hidden = None if exclude is None else exclude[rows]
+                yield _rank_texts(fitted, image_model, index, batch, rows, hidden, n_explained)
 
 
-def _read(
+def _rank_images(image_model: ImageModel, queries: Sequence[Concept], rows: Longs) -> RankedBatch:
+    by_image = image_model.rank(queries)
+    return RankedBatch(
+        rows=rows,
+        index=image_model.index.candidates,
+        vectors=by_image.directions,
+        ranking=by_image.ranking,
+        duplicates=_recognised(by_image),
+        cutoff=image_model.cutoff,
+    )
+
+
+def _rank_texts(
     fitted: Fitted,
     image_model: ImageModel | None,
-    context: CandidateIndex,
-    asked: Sequence[Concept],
+    index: CandidateIndex,
+    queries: Sequence[Concept],
     rows: Longs,
     exclude: Longs | None,
-    explained: int | None,
+    n_explained: int | None,
 ) -> RankedBatch:
-    """By text, and by pictures too where there is a ``image_model``."""
-    if image_model is not None and explained:
-        explained = None  # pictures may bring any of the list to the front
-    views = encode_text_vectors(fitted.encoder, asked)
-    # Threads of the nets would wait for cores that those of the matrix products hold, longer than the nets take; a
-    # single query's products leave none behind.
-    with one_thread() if len(asked) > 1 else nullcontext():
-        ranked = fitted.ranker.rank(context, fitted.network, asked, views, exclude=exclude, explained=explained)
-    matches = [fitted.names.find(query) for query in asked]
+    """Rank by text; with an ``image_model`` by text and images."""
+    if image_model is not None and n_explained:
+        n_explained = None  # images may bring any candidate of the list to the front
+    vectors = encode_text_vectors(fitted.encoder, queries)
+    # After a product over a batch numpy's BLAS threads still spin and slow torch's small nets, so torch gets one thread
+    # here. The products of a single query leave none behind.
+    with one_thread() if len(queries) > 1 else nullcontext():
+        encoded = encode_queries(fitted.network, queries, vectors)
+        ranking = fitted.ranker.rank(index, encoded, exclude=exclude, n_explained=n_explained)
+    duplicates = [fitted.names.find(query) for query in queries]
     if image_model is not None:
-        seen = image_model.look(asked)
-        ranked = fusion.fuse(ranked, seen.ranked, fitted.ranker.none_share)
-        matches = [(*named, *shown) for named, shown in zip(matches, _shown_matches(seen), strict=True)]
-    return RankedBatch(rows, context, views.full, ranked, matches, fitted.cutoff)
+        by_image = image_model.rank(queries)
+        ranking = fusion.fuse(ranking, by_image.ranking, fitted.ranker.none_share)
+        duplicates = [(*a, *b) for a, b in zip(duplicates, _recognised(by_image), strict=True)]
+    return RankedBatch(
+        rows=rows, index=index, vectors=vectors.full, ranking=ranking, duplicates=duplicates, cutoff=fitted.cutoff
+    )
 
 
-def _shown_matches(seen: ImageRanking) -> list[tuple[Match, ...]]:
-    """Existing concepts that the images of each query show, as matches to warn of."""
-    return [tuple(Match(where, f"looks like it, {p:.0%}") for where, p in row) for row in seen.recognised]
+def _recognised(by_image: ImageRanking) -> list[tuple[Match, ...]]:
+    """Existing concepts that the images of each query show."""
+    return [
+        tuple(Match(position, f"looks like it, {probability:.0%}") for position, probability in row)
+        for row in by_image.recognised
+    ]

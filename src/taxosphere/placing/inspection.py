@@ -12,14 +12,13 @@ from taxosphere.encoders.text.vectors import encode_text_vectors
 from taxosphere.errors import InputError, require
 from taxosphere.orbit.radius import radii
 from taxosphere.placing.inference import Fitted
-from taxosphere.ranking.crossfit import encode_queries
-from taxosphere.ranking.features.shortlist import shortlist
+from taxosphere.ranking.features.shortlist import make_shortlist
+from taxosphere.ranking.queries import encode_queries
 from taxosphere.taxonomy import Concept
+from taxosphere.typing import Floats
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Floats = NDArray[np.float32]
 
 
 @dataclass(frozen=True)
@@ -55,7 +54,7 @@ class Embeddings:
 
 def embeddings(fitted: Fitted) -> Embeddings:
     """Embeddings of the taxonomy's concepts; see `Embeddings`."""
-    points, taxonomy = fitted.context.points, fitted.context.taxonomy
+    points, taxonomy = fitted.index.points, fitted.index.taxonomy
     return Embeddings(
         ids=tuple(taxonomy.ids),
         points=points.z,
@@ -78,9 +77,11 @@ def features(fitted: Fitted, query: Concept) -> pd.DataFrame:
     vectors = encode_text_vectors(fitted.encoder, [query])
     encoded = encode_queries(fitted.network, [query], vectors)
     ranker = fitted.ranker
-    listed = shortlist(fitted.context, encoded, ranker.families, ranker.guess)
-    ids = [fitted.context.taxonomy.ids[position] for position in listed.positions[0]]
-    frame: pd.DataFrame = require("pandas", "frames").DataFrame(listed.features[0], index=ids, columns=listed.names)
+    listed = make_shortlist(fitted.index, encoded, ranker.families, ranker.first_stage)
+    ids = [fitted.index.taxonomy.ids[position] for position in listed.positions[0]]
+    frame: pd.DataFrame = require("pandas", "frames").DataFrame(
+        listed.features[0], index=ids, columns=listed.feature_names
+    )
     return frame
 
 
@@ -88,10 +89,10 @@ def summary(fitted: Fitted, *, fine_tuned: bool) -> list[str]:
     """What was learned, in a few lines; ``fine_tuned`` says whether the encoder was to be trained too."""
     lines = [fitted.ranker.note]
     if fine_tuned:
-        kept = fitted.plain is not fitted.encoder
+        kept = fitted.untuned_encoder is not fitted.encoder
         lines.append("the encoder was trained too" if kept else "fine-tuning was no better: the encoder is unchanged")
     hidden = fitted.ranker.out_of_fold
-    if len(hidden.golds):
+    if len(hidden.n_gold):
         right = hidden.labels[:, 0].mean()
-        lines.append(f"of {len(hidden.golds):,} hidden leaves {right:.0%} had a true parent at first place")
+        lines.append(f"of {len(hidden.n_gold):,} hidden leaves {right:.0%} had a true parent at first place")
     return lines + ([] if fitted.image_model is None else fitted.image_model.summary())

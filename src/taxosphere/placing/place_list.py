@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
 import numpy as np
-from numpy.typing import NDArray
 
 from taxosphere.encoders.text.vectors import TextVectors, encode_text_vectors
 from taxosphere.placing import expansion, inference, suggestions
@@ -15,12 +14,10 @@ from taxosphere.placing.duplicates import fold
 from taxosphere.placing.expansion import Expansion, Placement
 from taxosphere.placing.inference import Fitted
 from taxosphere.placing.suggestions import Suggestions
-from taxosphere.ranking.crossfit import points
 from taxosphere.ranking.features.candidates import CandidateIndex
+from taxosphere.ranking.queries import embed
 from taxosphere.taxonomy import Concept
-
-Longs = NDArray[np.int64]
-Progress = Callable[[int, int, str], None]
+from taxosphere.typing import Longs, Progress
 
 _BLOCK = 256  # queries ranked at once
 PROPOSE = 0.5  # least probability of a child that is proposed to move below a new concept
@@ -44,7 +41,7 @@ def suggest_many(fitted: Fitted, queries: Sequence[Concept], *, k: int) -> Itera
         One for each query, in the order of `queries`.
     """
     blocks = (queries[start : start + _BLOCK] for start in range(0, len(queries), _BLOCK))
-    return chain.from_iterable(_suggest(fitted, fitted.context, block, k=k) for block in blocks)
+    return chain.from_iterable(_suggest(fitted, fitted.index, block, k=k) for block in blocks)
 
 
 def place_list(
@@ -70,7 +67,7 @@ def place_list(
     Expansion
         The grown taxonomy, and what became of each new concept.
     """
-    taxonomy = fitted.context.taxonomy
+    taxonomy = fitted.index.taxonomy
     alone: list[Suggestions] = []
     step = "placing among the existing concepts"
     progress(0, len(queries), step)  # the first block may take a while
@@ -93,7 +90,7 @@ def place_list(
 
 def _suggest(
     fitted: Fitted,
-    context: CandidateIndex,
+    index: CandidateIndex,
     queries: Sequence[Concept],
     *,
     k: int,
@@ -101,12 +98,10 @@ def _suggest(
 ) -> list[Suggestions]:
     """Suggestions for one block of queries; ``exclude`` (q,) is a candidate each must not see."""
     by_row: dict[int, Suggestions] = {}
-    places = suggestions.places_needed(k)
-    for batch in inference.rank_queries(fitted, context, queries, exclude=exclude, explained=places):
+    n_places = suggestions.places_needed(k)
+    for batch in inference.rank_queries(fitted, index, queries, exclude=exclude, n_explained=n_places):
         block = [queries[i] for i in batch.rows]
-        assembled = suggestions.assemble(
-            batch.context, block, batch.vectors, batch.ranked, batch.matches, k=k, cutoff=batch.cutoff
-        )
+        assembled = suggestions.make_suggestions(batch, block, k=k)
         by_row |= zip(batch.rows.tolist(), assembled, strict=True)
     return [by_row[i] for i in range(len(queries))]
 
@@ -115,14 +110,14 @@ def _among_each_other(fitted: Fitted, queries: Sequence[Concept], alone: Sequenc
     """Rank again with all new concepts, provisionally attached, among the candidates; none is its own candidate."""
     if len(queries) < 2:
         return list(alone)
-    seed = fitted.context.taxonomy
+    seed = fitted.index.taxonomy
     edges = [(ranked[0].id, query.id) for query, ranked in zip(queries, alone, strict=True) if ranked]
     grown = seed.add(queries, edges)
     new = encode_text_vectors(fitted.encoder, queries)
-    existing = fitted.context.views.to_arrays()
+    existing = fitted.index.text_vectors.to_arrays()
     vectors = TextVectors(**{name: np.concatenate([existing[name], rows]) for name, rows in new.to_arrays().items()})
-    context = CandidateIndex(grown, vectors, points(fitted.network, vectors.full), len(seed))
-    return _suggest(fitted, context, queries, k=10, exclude=np.arange(len(seed), len(grown)))
+    index = CandidateIndex(grown, vectors, embed(fitted.network, vectors.full), len(seed))
+    return _suggest(fitted, index, queries, k=10, exclude=np.arange(len(seed), len(grown)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,10 +155,10 @@ def propose_children(fitted: Fitted, suggestions: Suggestions, least: float = PR
     least : float
         Probability from which a child of such a parent is proposed.
     """
-    query, taxonomy = suggestions.query, fitted.context.taxonomy
+    query, taxonomy = suggestions.query, fitted.index.taxonomy
     if fitted.insertion is None or not query.name:
         return []
-    vector = fitted.plain.encode([query.text])[0]
+    vector = fitted.untuned_encoder.encode([query.text])[0]
     name = fold(query.name)
     attached = {parent.id for parent in suggestions.parents}
     proposals = []
@@ -171,7 +166,7 @@ def propose_children(fitted: Fitted, suggestions: Suggestions, least: float = PR
         if parent.id not in taxonomy:
             continue
         children, probabilities = fitted.insertion.probabilities(
-            taxonomy, fitted.plain_vectors, taxonomy.position(parent.id), query, vector
+            taxonomy, fitted.untuned_vectors, taxonomy.position(parent.id), query, vector
         )
         for child, probability in zip(children.tolist(), probabilities.tolist(), strict=True):
             if fold(taxonomy.names[child]) == name:  # of two concepts with one name, neither lies below the other
@@ -184,7 +179,7 @@ def propose_children(fitted: Fitted, suggestions: Suggestions, least: float = PR
 
 def duplicates_of(fitted: Fitted, suggestions: Suggestions) -> tuple[str, ...]:
     """Ids of the existing concepts that the query is taken for, so that `expand` would not attach it."""
-    if not expansion.held_back([suggestions], fitted.context.taxonomy, fitted.names):
+    if not expansion.held_back([suggestions], fitted.index.taxonomy, fitted.names):
         return ()
     return tuple(id for id, _, _ in suggestions.already)
 

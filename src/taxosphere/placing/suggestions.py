@@ -1,4 +1,4 @@
-"""What a person sees of a ranking: parents with probability, path, siblings and reasons."""
+"""Suggestions: what a person sees of a ranking, namely parents with probability, path, siblings and reasons."""
 
 from __future__ import annotations
 
@@ -11,18 +11,19 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from taxosphere.errors import require
-from taxosphere.placing.duplicates import Match
-from taxosphere.ranking.calibration import PLACES
+from taxosphere.ranking.calibration import N_PLACES
 from taxosphere.taxonomy import Concept, Taxonomy
+from taxosphere.typing import Floats, Longs
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from taxosphere.placing.inference import RankedBatch
     from taxosphere.ranking.features.candidates import CandidateIndex
     from taxosphere.ranking.ranker import Ranking
 
-_REASONS = 5  # a person reads a handful
-_SIBLINGS = 3
+_REASONS = 5  # shown per suggestion
+_SIBLINGS = 3  # shown per suggestion
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,28 +111,34 @@ class Suggestions(Sequence[Suggestion]):
         }
 
 
-def assemble(
-    context: CandidateIndex,
-    queries: Sequence[Concept],
-    query_vectors: np.ndarray[Any, np.dtype[np.float32]],
-    ranked: Ranking,
-    matches: Sequence[tuple[Match, ...]],
-    *,
-    k: int,
-    cutoff: float,
-) -> list[Suggestions]:
-    """Turn the arrays of a ranking into suggestions, ``k`` of each; ``cutoff`` is the joint one of `parent_cutoff`."""
-    taxonomy = context.taxonomy
-    shown = min(places_needed(k), ranked.shortlist.shape[1])
-    places = ranked.shortlist[:, :shown]
-    scores = np.take_along_axis(ranked.scores, places, 1)
-    figures = (places, ranked.probabilities[:, :shown], scores, ranked.cosine[:, :shown], ranked.gate[:, :shown])
-    rows = zip(*(figure.tolist() for figure in figures), _reasons(ranked, shown), strict=True)
-    paths = {p: _path(taxonomy, p) for p in np.unique(places).tolist()}
-    found = []
-    siblings = _siblings(context, query_vectors, places)
+def make_suggestions(batch: RankedBatch, queries: Sequence[Concept], *, k: int) -> list[Suggestions]:
+    """Suggestions for each query of a ranked batch.
+
+    Parameters
+    ----------
+    batch
+        Rankings of the queries, with contributions for the first `places_needed` of each list.
+    queries
+        The queries of the batch, in its order.
+    k
+        How many candidates to suggest for each.
+    """
+    taxonomy, ranking = batch.index.taxonomy, batch.ranking
+    n_places = min(places_needed(k), ranking.positions.shape[1])
+    positions = ranking.positions[:, :n_places]
+    columns = (
+        positions,
+        ranking.probabilities[:, :n_places],
+        np.take_along_axis(ranking.scores, positions, 1),
+        ranking.cosine[:, :n_places],
+        ranking.gate[:, :n_places],
+    )
+    siblings = _siblings(batch.index, batch.vectors, positions)
+    rows = zip(*(column.tolist() for column in columns), siblings, _reasons(ranking, n_places), strict=True)
+    paths = {p: tuple(taxonomy.names[q] for q in taxonomy.path_positions(p)) for p in np.unique(positions).tolist()}
+    suggestions = []
     for i, (query, row) in enumerate(zip(queries, rows, strict=True)):
-        wanted = [
+        ranked = [
             Suggestion(
                 position=position,
                 id=taxonomy.ids[position],
@@ -141,63 +148,67 @@ def assemble(
                 score=score,
                 cosine=cosine,
                 gate=gate,
-                siblings=near,
+                siblings=nearest,
                 reasons=reasons,
             )
-            for position, probability, score, cosine, gate, reasons, near in zip(*row, siblings[i], strict=True)
+            for position, probability, score, cosine, gate, nearest, reasons in zip(*row, strict=True)
         ]
-        strong = [s for s in wanted[:PLACES] if s.probability >= cutoff * wanted[0].probability]
-        already = tuple((taxonomy.ids[m.position], taxonomy.names[m.position], m.how) for m in matches[i])
-        found.append(
-            Suggestions(query, float(ranked.none[i]), tuple(wanted[:k]), tuple(_independent(taxonomy, strong)), already)
+        parents = [s for s in ranked[:N_PLACES] if s.probability >= batch.cutoff * ranked[0].probability]
+        duplicates = ((taxonomy.ids[m.position], taxonomy.names[m.position], m.how) for m in batch.duplicates[i])
+        suggestions.append(
+            Suggestions(
+                query=query,
+                none_probability=float(ranking.none_probability[i]),
+                ranked=tuple(ranked[:k]),
+                parents=tuple(_independent(taxonomy, parents)),
+                already=tuple(duplicates),
+            )
         )
-    return found
+    return suggestions
 
 
 def places_needed(k: int) -> int:
-    """How many places of a list are looked at to show ``k`` of them: which parents belong together is no question of
-    how many are shown."""
-    return max(k, PLACES)
+    """How many places of a list are needed to suggest ``k``: the set of parents does not depend on ``k``."""
+    return max(k, N_PLACES)
 
 
-def _path(taxonomy: Taxonomy, position: int) -> tuple[str, ...]:
-    return tuple(taxonomy.names[p] for p in taxonomy.path_positions(position))
-
-
-def _reasons(ranked: Ranking, shown: int) -> list[list[dict[str, float]]]:
-    """The strongest contributions to each of the first ``shown`` of each list, by the name of their sign."""
-    weights = ranked.contributions[:, :shown]
-    strongest = np.argsort(-np.abs(weights), axis=2, kind="stable")[..., :_REASONS]
-    values = np.take_along_axis(weights, strongest, 2).astype(np.float64).round(4)
+def _reasons(ranking: Ranking, n_places: int) -> list[list[dict[str, float]]]:
+    """For each query and each of the first places, the largest contributions by name of the feature."""
+    contributions = ranking.contributions[:, :n_places]
+    largest = np.argsort(-np.abs(contributions), axis=2, kind="stable")[..., :_REASONS]
+    values = np.take_along_axis(contributions, largest, 2).astype(np.float64).round(4)
+    names = ranking.feature_names
     return [
-        [{ranked.names[f]: v for f, v in zip(*pair, strict=True) if v != 0} for pair in zip(*row, strict=True)]
-        for row in zip(strongest.tolist(), values.tolist(), strict=True)
+        [{names[f]: v for f, v in zip(*pair, strict=True) if v != 0} for pair in zip(*row, strict=True)]
+        for row in zip(largest.tolist(), values.tolist(), strict=True)
     ]
 
 
-def _siblings(
-    context: CandidateIndex, vectors: np.ndarray[Any, Any], parents: np.ndarray[Any, np.dtype[np.int64]]
-) -> list[list[tuple[str, ...]]]:
-    """Names of the children of each parent (q, k) that are most similar to the query."""
+def _siblings(index: CandidateIndex, vectors: Floats, parents: Longs) -> list[list[tuple[str, ...]]]:
+    """Names of the children of each parent (q, k) whose texts are most similar to the query's vector (q, m)."""
     count = parents.shape[1]
-    place, child = context.taxonomy.child_csr.expand(parents.ravel())
-    ends = np.searchsorted(place, np.arange(parents.size + 1)).tolist()
-    near = np.empty(len(child), np.float32)
+    pair, child = index.taxonomy.child_csr.expand(parents.ravel())
+    ends = np.searchsorted(pair, np.arange(parents.size + 1)).tolist()
+    similarity = np.empty(len(child), np.float32)
+    candidate_vectors = index.text_vectors.full
     for vector, (start, end) in zip(vectors, pairwise(ends[::count]), strict=True):
-        near[start:end] = np.einsum("cd,d->c", context.vectors[child[start:end]], vector)  # too little for threads
-    nearest = child[np.lexsort((-near, place))].tolist()
-    names = context.taxonomy.names
-    found = [tuple([names[c] for c in nearest[s : min(s + _SIBLINGS, end)]]) for s, end in pairwise(ends)]
-    return [found[start : start + count] for start in range(0, len(found), count)]
+        # einsum uses no BLAS threads, which would cost more than this product
+        similarity[start:end] = np.einsum("cd,d->c", candidate_vectors[child[start:end]], vector)
+    nearest = child[np.lexsort((-similarity, pair))].tolist()
+    names = index.taxonomy.names
+    by_pair = [tuple([names[c] for c in nearest[s : min(s + _SIBLINGS, end)]]) for s, end in pairwise(ends)]
+    return [by_pair[start : start + count] for start in range(0, len(by_pair), count)]
 
 
-def _independent(taxonomy: Taxonomy, strong: Sequence[Suggestion]) -> list[Suggestion]:
-    """Parents none of which is above another: the more probable of two on one path stays."""
-    if len(strong) < 2:
-        return list(strong)
-    above = taxonomy.ancestor_csr
+def _independent(taxonomy: Taxonomy, parents: Sequence[Suggestion]) -> list[Suggestion]:
+    """Parents none of which is an ancestor of another: of two on one path the first, more probable one stays."""
+    if len(parents) < 2:
+        return list(parents)
+    ancestors = taxonomy.ancestor_csr
     kept: list[Suggestion] = []
-    for one in strong:
-        if not any(one.position in above.row(s.position) or s.position in above.row(one.position) for s in kept):
+    for one in parents:
+        if not any(
+            one.position in ancestors.row(s.position) or s.position in ancestors.row(one.position) for s in kept
+        ):
             kept.append(one)
     return kept

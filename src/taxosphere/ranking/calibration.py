@@ -1,4 +1,4 @@
-"""Making probabilities mean what they say: a temperature for the list, a probability that none of it is right."""
+"""Calibration: a temperature for the probabilities of a list, and a model of "none of these"."""
 
 from __future__ import annotations
 
@@ -7,24 +7,32 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
 from taxosphere.ranking.logistic import Logistic
+from taxosphere.typing import Booleans, Floats
 
-Floats = NDArray[np.floating]
-
-TOP = 3  # best scores that the none-question looks at
-PLACES = 10  # of held-out lists that are remembered; among as many first places the parents of a concept are sought
-HEAD = 10  # candidates in front, by the first guess, whose mean signs the none-question looks at
-RIDGE = 0.3  # on the weights of the none-question
-ORPHAN_RIDGE_DIVISOR = 50  # times as little of it on loose ends
+N_PLACES = 10  # first places of out-of-fold lists that are stored, and among which parents of a concept are chosen
+_TOP = 3  # best scores that "none of these" reads
+_HEAD = 10  # first candidates of the first stage whose mean features "none of these" reads
+_RIDGE = 0.3  # on the weights of "none of these"
+_ORPHAN_RIDGE_DIVISOR = 50  # the ridge on the weights of orphan features is divided by this
 
 
-def softmax(scores: Floats, temperature: float = 1.0) -> NDArray[np.float64]:
+def softmax(scores: NDArray[np.floating], temperature: float = 1.0) -> NDArray[np.float64]:
+    """Probabilities (q, k) from scores (q, k) divided by the temperature."""
     scaled = scores.astype(np.float64) / temperature
     scaled = np.exp(scaled - scaled.max(axis=1, keepdims=True))
     return np.asarray(scaled / scaled.sum(axis=1, keepdims=True))
 
 
-def temperature(scores: Floats, labels: NDArray[np.bool_]) -> float:
-    """The temperature with which held-out true parents are most probable (queries whose list has none say nothing)."""
+def fit_temperature(scores: NDArray[np.floating], labels: Booleans) -> float:
+    """The temperature that makes the true answers of held-out lists most probable.
+
+    Parameters
+    ----------
+    scores
+        (q, k).
+    labels
+        (q, k): the true answers. Lists without any are left out; without lists the temperature is 1.
+    """
     usable = labels.any(1)
     scores, labels = scores[usable], labels[usable]
     if len(scores) == 0:
@@ -37,48 +45,92 @@ def temperature(scores: Floats, labels: NDArray[np.bool_]) -> float:
     return float(np.exp(minimize_scalar(loss, bounds=(-2.5, 2.5), method="bounded").x))
 
 
-def first_place_temperature(scores: Floats, labels: NDArray[np.bool_], none: Floats) -> float:
-    """The temperature with which the first place is a true parent as often as it says.
+def fit_first_place_temperature(
+    scores: NDArray[np.floating], labels: Booleans, none_probability: NDArray[np.floating]
+) -> float:
+    """The temperature that makes the first place a true parent as often as its probability says.
 
-    True parents of one query share the probability of its list, so what makes the list most probable leaves the first
-    place too modest where concepts have several.
+    True parents of one query share the probability of its list. The most probable lists would therefore leave the first
+    place with too low a probability where concepts have several parents.
+
+    Parameters
+    ----------
+    scores, labels
+        As for `fit_temperature`.
+    none_probability
+        (q,): probability that no candidate is right.
     """
     if len(scores) == 0:
         return 1.0
     right = np.take_along_axis(labels, scores.argmax(1)[:, None], 1)[:, 0]
 
     def loss(log_temperature: float) -> float:
-        sure = softmax(scores, float(np.exp(log_temperature))).max(1) * (1 - none)
-        return float(-np.log(np.clip(np.where(right, sure, 1 - sure), 1e-12, 1)).mean())
+        probability = softmax(scores, float(np.exp(log_temperature))).max(1) * (1 - none_probability)
+        return float(-np.log(np.clip(np.where(right, probability, 1 - probability), 1e-12, 1)).mean())
 
     return float(np.exp(minimize_scalar(loss, bounds=(-2.5, 2.5), method="bounded").x))
 
 
-def none_signals(scores: Floats, table: Floats, loose: Floats) -> NDArray[np.float32]:
-    """What tells a list without the true parent: weak best scores, a flat top, weak features of the best candidates
-    and of those in front; last, the loose ends around the query (q, s).
+def none_inputs(scores: NDArray[np.floating], features: NDArray[np.floating], orphan_features: Floats) -> Floats:
+    """What "none of these" is predicted from: low best scores, a flat list, weak features of the best candidates.
 
-    ``scores`` (q, k) are log probabilities, ``table`` (q, k, f) the standardised features they were made from, in the
-    order of the first guess. A mean over the whole list would say little but how long it is: ranks within a list add up
-    to the same in all of one length, and a small taxonomy has short ones.
+    A mean of features over the whole list would mainly tell its length: ranks within a list add up to the same in all
+    lists of one length, and small taxonomies have short ones. So the mean is over the first candidates.
+
+    Parameters
+    ----------
+    scores
+        (q, k) log probabilities.
+    features
+        (q, k, f) standardised, in the order of the first stage.
+    orphan_features
+        (q, s), see `compute.orphan_features`.
+
+    Returns
+    -------
+    (q, `n_none_inputs`): best scores, entropy, features of the best candidate, their maxima, their means over the first
+    candidates, orphan features.
     """
-    best = np.sort(scores, axis=1)[:, ::-1][:, :TOP]
-    best = np.pad(best, ((0, 0), (0, TOP - best.shape[1])), mode="edge")
+    best = np.sort(scores, axis=1)[:, ::-1][:, :_TOP]
+    best = np.pad(best, ((0, 0), (0, _TOP - best.shape[1])), mode="edge")
     probability = softmax(scores)
     entropy = -(probability * np.log(np.maximum(probability, 1e-12))).sum(1, keepdims=True)
-    leader = np.take_along_axis(table, scores.argmax(1)[:, None, None], 1)[:, 0]
-    parts = [best, entropy, leader, table.max(1), table[:, :HEAD].mean(1), loose]
+    first = np.take_along_axis(features, scores.argmax(1)[:, None, None], 1)[:, 0]
+    parts = [best, entropy, first, features.max(1), features[:, :_HEAD].mean(1), orphan_features]
     return np.concatenate(parts, axis=1).astype(np.float32)
 
 
-def signal_count(features: int, loose: int) -> int:
-    """How many none-signals a list with this many features and loose ends has."""
-    return TOP + 1 + 3 * features + loose
+def n_none_inputs(n_features: int, n_orphan_features: int) -> int:
+    """Columns of `none_inputs`."""
+    return _TOP + 1 + 3 * n_features + n_orphan_features
 
 
-def fit_none(signals: Floats, gone: NDArray[np.bool_], *, loose: int, share: float, ridge: float = RIDGE) -> Logistic:
-    """Learn from lists whether their true parents are gone. Hundreds of signals that say much the same share a weight;
-    the ``loose`` ends at their end are few and say something else, so they are held back less."""
-    pull = np.full(signals.shape[1], ridge)
-    pull[-loose:] /= ORPHAN_RIDGE_DIVISOR
-    return Logistic.fit(signals, gone, ridge=pull, share=share)
+def fit_none(
+    inputs: NDArray[np.floating],
+    parent_removed: Booleans,
+    *,
+    n_orphan_features: int,
+    none_share: float,
+    ridge: float = _RIDGE,
+) -> Logistic:
+    """Train "none of these": whether the true parents of a list were removed from the taxonomy.
+
+    Hundreds of columns say much the same and share a weight. The few orphan features, which come last, say something
+    else, so the penalty on their weights is weaker.
+
+    Parameters
+    ----------
+    inputs
+        (o, columns) of `none_inputs`.
+    parent_removed
+        (o,).
+    n_orphan_features
+        How many of the last columns are orphan features.
+    none_share
+        How common a concept without a right candidate is.
+    ridge
+        Penalty on the other weights.
+    """
+    penalty = np.full(inputs.shape[1], ridge)
+    penalty[-n_orphan_features:] /= _ORPHAN_RIDGE_DIVISOR
+    return Logistic.fit(inputs, parent_removed, ridge=penalty, positive_share=none_share)

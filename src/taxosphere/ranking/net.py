@@ -1,4 +1,4 @@
-"""From a candidate's features to its score: linear plus one small hidden layer, the mean of several such nets."""
+"""The ranker's nets: from the features of a candidate to its score, linear plus one small hidden layer."""
 
 from __future__ import annotations
 
@@ -18,76 +18,96 @@ from taxosphere.model.riemannian import Group, RiemannianAdam
 from taxosphere.model.threads import one_thread
 from taxosphere.model.training import rate
 from taxosphere.ranking.logistic import moments
+from taxosphere.typing import Booleans, Floats, Longs
 
-Floats = NDArray[np.float32]
-_CLIP = 6.0  # standard deviations: an odd feature must not decide alone
+_CLIP = 6.0  # standard deviations, so that one extreme feature does not decide alone
 
 
 class RankingNet(nn.Module):
-    """w·x + v·gelu(Vx + b), scored per candidate."""
+    """Scores candidates one by one: w·x + v·gelu(Vx + b), where x are standardised features.
 
-    def __init__(self, features: int, hidden: int, dropout: float, generator: torch.Generator) -> None:
+    Parameters
+    ----------
+    n_features
+        Length of x.
+    hidden
+        Width of the hidden layer.
+    dropout
+        Share of the hidden layer that is switched off in each training step.
+    generator
+        Draws the initial weights.
+    """
+
+    def __init__(self, n_features: int, hidden: int, dropout: float, generator: torch.Generator) -> None:
         super().__init__()
         self.dropout = dropout
-        self.linear = nn.Parameter(torch.zeros(features))
-        self.into = nn.Parameter(torch.randn(hidden, features, generator=generator) / features**0.5)
+        self.linear = nn.Parameter(torch.zeros(n_features))
+        self.into = nn.Parameter(torch.randn(hidden, n_features, generator=generator) / n_features**0.5)
         self.bias = nn.Parameter(torch.zeros(hidden))
         self.out = nn.Parameter(torch.randn(hidden, generator=generator) / hidden**0.5)
 
     def forward(self, x: Tensor, keep: Tensor | None = None) -> Tensor:
+        """Scores (…) of features (…, f); ``keep`` (hidden,) are factors of the hidden layer."""
         hidden = F.gelu(F.linear(x, self.into, self.bias))
         return x @ self.linear + (hidden if keep is None else hidden * keep) @ self.out
 
 
 @dataclass(frozen=True)
 class NetEnsemble:
-    """Standardisation and the weights of the nets, as arrays: nothing else is kept."""
+    """Several nets whose log probabilities are averaged, and the ``mean`` and ``scale`` (f,) of their features."""
 
     mean: Floats
     scale: Floats
     nets: tuple[RankingNet, ...]
 
     def standardise(self, table: Floats) -> Tensor:
+        """Features (q, k, f) minus mean, divided by scale and clipped."""
         return torch.from_numpy(((table - self.mean) / self.scale).clip(-_CLIP, _CLIP).astype(np.float32))
 
-    def scores(self, table: Floats) -> Floats:
-        """(q, k) from (q, k, f): the mean of the nets' log probabilities."""
-        return self.scores_of(self.standardise(table))
-
     @cached_property
-    def _together(self) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """The nets as one with a score for each: linear, into, bias, out."""
+    def _stacked(self) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """All nets as one with a score for each: linear, into, bias, out."""
         with torch.no_grad():
-            owner = torch.repeat_interleave(torch.eye(len(self.nets)), len(self.nets[0].out), 1)
+            block = torch.repeat_interleave(torch.eye(len(self.nets)), len(self.nets[0].out), 1)
             return (
                 torch.stack([net.linear for net in self.nets]),
                 torch.cat([net.into for net in self.nets]),
                 torch.cat([net.bias for net in self.nets]),
-                torch.cat([net.out for net in self.nets]) * owner,
+                torch.cat([net.out for net in self.nets]) * block,
             )
 
-    def scores_of(self, x: Tensor) -> Floats:
-        """The same from features that are standardised already."""
-        linear, into, bias, out = self._together
+    def scores(self, x: Tensor) -> Floats:
+        """Mean log probabilities (q, k) of the nets, from standardised features (q, k, f)."""
+        linear, into, bias, out = self._stacked
         with torch.no_grad():
-            each = F.linear(x, linear) + F.linear(F.gelu(F.linear(x, into, bias)), out)
-            return F.log_softmax(each, 1).mean(2).numpy()
+            by_net = F.linear(x, linear) + F.linear(F.gelu(F.linear(x, into, bias)), out)  # (q, k, nets)
+            return F.log_softmax(by_net, 1).mean(2).numpy()
 
-    def contributions(self, x: Tensor, places: NDArray[np.int64]) -> Floats:
-        """What each standardised feature adds compared with the average of the list (gradient × difference).
+    def contributions(self, x: Tensor, places: Longs) -> Floats:
+        """How much each feature raises a candidate's score above the average of its list: gradient × difference.
 
-        (q, e, f) of the candidates at ``places`` (q, e) of the lists ``x`` (q, k, f).
+        Parameters
+        ----------
+        x
+            (q, k, f) standardised features of the lists.
+        places
+            (q, e) places in the lists of the candidates to explain.
+
+        Returns
+        -------
+        (q, e, f).
         """
-        linear, into, bias, out = self._together
+        linear, into, bias, out = self._stacked
         with torch.no_grad():
-            shown = x[torch.arange(len(x))[:, None], torch.from_numpy(places)]
-            h = F.linear(shown, into, bias)
+            explained = x[torch.arange(len(x))[:, None], torch.from_numpy(places)]  # (q, e, f)
+            h = F.linear(explained, into, bias)
             slope = torch.special.ndtr(h) + h * torch.exp(-h * h / 2) / math.sqrt(2 * math.pi)  # of gelu(h) = hΦ(h)
             gradient = linear.mean(0) + (slope * out.mean(0)) @ into
-            found: Floats = (gradient * (shown - x.mean(1, keepdim=True))).numpy()
-            return found
+            contributions: Floats = (gradient * (explained - x.mean(1, keepdim=True))).numpy()
+            return contributions
 
     def to_arrays(self) -> dict[str, NDArray[np.floating]]:
+        """Arrays for a model folder."""
         arrays: dict[str, NDArray[np.floating]] = {"mean": self.mean, "scale": self.scale}
         for number, net in enumerate(self.nets):
             arrays |= {f"net{number}.{key}": value.detach().numpy() for key, value in net.state_dict().items()}
@@ -95,6 +115,7 @@ class NetEnsemble:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[np.floating]]) -> NetEnsemble:
+        """The nets that `to_arrays` wrote."""
         nets: list[RankingNet] = []
         while f"net{len(nets)}.linear" in arrays:
             prefix = f"net{len(nets)}."
@@ -107,63 +128,78 @@ class NetEnsemble:
         return cls(arrays["mean"].astype(np.float32), arrays["scale"].astype(np.float32), tuple(nets))
 
 
-def train(
+def train_nets(
     table: Floats,
-    labels: NDArray[np.bool_],
+    labels: Booleans,
     config: RankingConfig,
     *,
-    nets: int,
+    n_nets: int,
     random_state: int,
     prior: NetEnsemble | None,
 ) -> NetEnsemble:
-    """Listwise: the probability of the true parents among the shortlist is made large.
+    """Train nets listwise: the total probability of the true parents among the shortlist is made large.
 
-    With a prior the nets begin at its weights and are pulled back to them instead of to zero; the more queries there
-    are to learn from, the weaker the pull.
+    With a prior the nets start from its weights and decay towards them instead of towards zero; the more lists there
+    are, the weaker the decay.
+
+    Parameters
+    ----------
+    table
+        (t, k, f) features of the lists.
+    labels
+        (t, k): the true parents, at least one on each list.
+    config
+        Size of the nets, epochs, learning rate, decay.
+    n_nets
+        How many nets to train.
+    random_state
+        Initial weights, order of the lists and dropout.
+    prior
+        Nets for the same columns, or None.
     """
     flat = table.reshape(-1, table.shape[2])
     mean, scale = moments(flat)
-    scorer = NetEnsemble(mean, scale, ())
-    x, y = scorer.standardise(table), torch.from_numpy(labels)
-    made = []
-    for number in range(nets):
+    x, y = NetEnsemble(mean, scale, ()).standardise(table), torch.from_numpy(labels)
+    nets = []
+    for number in range(n_nets):
         generator = torch.Generator().manual_seed(1000 * random_state + number)
         net = RankingNet(x.shape[2], config.hidden, config.dropout, generator)
         if prior is not None:
             net.load_state_dict(prior.nets[number % len(prior.nets)].state_dict())
         with one_thread():
-            _optimise(net, x, y, config, generator, prior is not None)
-        made.append(net.eval())
-    return NetEnsemble(mean, scale, tuple(made))
+            _optimise(net, x, y, config, generator, to_prior=prior is not None)
+        nets.append(net.eval())
+    return NetEnsemble(mean, scale, tuple(nets))
 
 
 def _optimise(
-    net: RankingNet, x: Tensor, y: Tensor, config: RankingConfig, generator: torch.Generator, pulled: bool
+    net: RankingNet, x: Tensor, y: Tensor, config: RankingConfig, generator: torch.Generator, *, to_prior: bool
 ) -> None:
-    home = [parameter.detach().clone() for parameter in net.parameters()]
+    """Train one net on standardised lists (t, k, f); ``to_prior``: weights decay towards where they start."""
+    start_weights = [parameter.detach().clone() for parameter in net.parameters()]
     optimiser = RiemannianAdam([Group(list(net.parameters()), config.learning_rate)])
     starts = range(0, len(x), config.batch)
-    # The pull to a prior is strong where there are few examples and soon fades as there are more.
-    decay = config.weight_decay * ((config.prior_pull / len(x)) ** 2 if pulled else 1.0)
+    # The decay towards a prior is strong with few lists and fades with the square of their number.
+    decay = config.weight_decay * ((config.prior_pull / len(x)) ** 2 if to_prior else 1.0)
     for epoch in range(config.epochs):
         shuffled = torch.randperm(len(x), generator=generator)
         for step, start in enumerate(starts):
             rows = shuffled[start : start + config.batch]
             share = rate(epoch * len(starts) + step, config.epochs * len(starts), 0.1, decay=True)
             keep = torch.rand(len(net.bias), generator=generator) >= net.dropout
-            loss = listwise(net(x[rows], keep / (1 - net.dropout)), y[rows])
+            loss = listwise_loss(net(x[rows], keep / (1 - net.dropout)), y[rows])
             optimiser.zero_grad()
             torch.autograd.backward(loss)
             optimiser.step(share)
             with torch.no_grad():  # decoupled decay, towards zero or towards the prior
-                for parameter, origin in zip(net.parameters(), home, strict=True):
+                for parameter, origin in zip(net.parameters(), start_weights, strict=True):
                     parameter.sub_(
-                        parameter - origin if pulled else parameter,
+                        parameter - origin if to_prior else parameter,
                         alpha=min(1.0, decay * config.learning_rate * share),
                     )
 
 
-def listwise(scores: Tensor, labels: Tensor) -> Tensor:
-    """−log of the probability that falls on true parents."""
+def listwise_loss(scores: Tensor, labels: Tensor) -> Tensor:
+    """Mean of −log of the probability on the true parents; scores and labels (b, k)."""
     true = torch.logsumexp(scores.masked_fill(~labels, -torch.inf), 1)
     return (torch.logsumexp(scores, 1) - true).mean()

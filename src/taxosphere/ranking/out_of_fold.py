@@ -1,125 +1,183 @@
-"""What the ranker says of hidden leaves that its nets had not learned from, and how its probabilities are set by it."""
+"""Out-of-fold rankings: what nets say of examples they were not trained on, and the calibration that follows."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from taxosphere.model.config import RankingConfig
-from taxosphere.ranking import calibration, net, prior
+from taxosphere.ranking import calibration
 from taxosphere.ranking.crossfit import Examples, ParentRemovedExamples
-from taxosphere.ranking.features.shortlist import derived
+from taxosphere.ranking.features.shortlist import add_relative_columns
 from taxosphere.ranking.logistic import Logistic
-from taxosphere.ranking.net import NetEnsemble
+from taxosphere.ranking.net import NetEnsemble, train_nets
+from taxosphere.ranking.prior import Prior, nets_for_columns
+from taxosphere.typing import Booleans, Floats, Longs
 
-Floats = NDArray[np.float32]
-
-_GROUPS = 3  # of examples, each scored by nets trained on the others
+_GROUPS = 3  # of examples, each scored by a net trained on the others
 
 
 @dataclass(frozen=True)
 class OutOfFold:
-    """Lists of hidden leaves that the nets scoring them had not learned from: top probabilities (t, 10), which are
-    true parents and how many true parents there are. ``none`` is P(none), first of these lists, then of those asked
-    again of a seed that lacked some true parents, and ``gone`` whether theirs were lacking."""
+    """Rankings of t hidden leaves by nets that were not trained on them.
+
+    Attributes
+    ----------
+    probabilities
+        (t, 10) of the first places.
+    labels
+        (t, 10): which of these are true parents.
+    n_gold
+        (t,): true parents of each leaf.
+    none_probability
+        (t + o,): probability that no candidate is right, first of these lists, then of o lists made after some true
+        parents were removed from the taxonomy.
+    parent_removed
+        (t + o,): whether the true parents were removed.
+    """
 
     probabilities: Floats
-    labels: NDArray[np.bool_]
-    golds: NDArray[np.int64]
-    none: Floats
-    gone: NDArray[np.bool_]
+    labels: Booleans
+    n_gold: Longs
+    none_probability: Floats
+    parent_removed: Booleans
 
     @classmethod
-    def nothing(cls) -> OutOfFold:
-        few = np.zeros((0, calibration.PLACES), np.float32)
-        none = few[:, 0]
-        return cls(few, few.astype(bool), np.zeros(0, np.int64), none, none.astype(bool))
+    def empty(cls) -> OutOfFold:
+        """Without any list."""
+        lists = np.zeros((0, calibration.N_PLACES), np.float32)
+        return cls(
+            probabilities=lists,
+            labels=lists.astype(bool),
+            n_gold=np.zeros(0, np.int64),
+            none_probability=lists[:, 0],
+            parent_removed=lists[:, 0].astype(bool),
+        )
+
+
+class Calibrated(NamedTuple):
+    """Out-of-fold rankings, and the temperature and "none of these" model fitted to them."""
+
+    out_of_fold: OutOfFold
+    temperature: float
+    none_model: Logistic
 
 
 def calibrate(
-    found: Examples,
+    examples: Examples,
     table: Floats,
-    names: Sequence[str],
+    columns: Sequence[str],
     settings: RankingConfig,
-    known: prior.Prior | None,
+    prior: Prior | None,
     random_state: int,
-) -> tuple[OutOfFold, float, Logistic]:
-    """Score every list by a net that has not seen its example."""
-    group = np.random.default_rng([random_state, 2]).permutation(len(found)) % _GROUPS
-    listed = found.labels.any(1)
-    lists = with_and_without_parents(found)
-    tables = [table, *(derived(found.names, each.table)[1] for each in lists[1:])]
+) -> Calibrated:
+    """Score every example by a net trained on the others, and calibrate on these scores.
+
+    Parameters
+    ----------
+    examples
+        The t training examples.
+    table, columns
+        (t, k, columns) their features with relative columns, and the names of these.
+    settings
+        How nets are trained.
+    prior
+        What nets start from, or None.
+    random_state
+        Divides the examples into groups, and trains the nets.
+    """
+    group = np.random.default_rng([random_state, 2]).permutation(len(examples)) % _GROUPS  # (t,)
+    lists = with_and_without_parents(examples)
+    tables = [table, *(add_relative_columns(examples.feature_names, each.features)[1] for each in lists[1:])]
     groups = [group[each.example] for each in lists]
-    group_of, gone = np.concatenate(groups), np.concatenate([each.gone for each in lists])
-    own = np.zeros(found.labels.shape, np.float32)
-    loose = found.loose.shape[1]
-    signals = np.zeros((len(gone), calibration.signal_count(len(names), loose)), np.float32)
+    group_of = np.concatenate(groups)  # (t + o,)
+    parent_removed = np.concatenate([each.parent_removed for each in lists])
+    scores = np.zeros(examples.labels.shape, np.float32)  # (t, k)
+    n_orphan = examples.orphan_features.shape[1]
+    inputs = np.zeros((len(parent_removed), calibration.n_none_inputs(len(columns), n_orphan)), np.float32)
     for number in range(_GROUPS):
-        train, test = (group != number) & listed, group == number
-        part = net.train(
+        train, test = (group != number) & examples.listed, group == number
+        nets = train_nets(
             table[train],
-            found.labels[train],
+            examples.labels[train],
             settings,
-            nets=1,
+            n_nets=1,
             random_state=random_state + number,
-            prior=prior.aligned(known, names),
+            prior=nets_for_columns(prior, columns),
         )
-        own[test] = part.scores(table[test])
-        signals[group_of == number] = np.concatenate(
+        scores[test] = nets.scores(nets.standardise(table[test]))
+        inputs[group_of == number] = np.concatenate(
             [
-                signals_by(part, own_table[rows == number], each.loose[rows == number])
-                for own_table, each, rows in zip(tables, lists, groups, strict=True)
+                none_inputs_by(nets, rows[which == number], each.orphan_features[which == number])
+                for rows, each, which in zip(tables, lists, groups, strict=True)
             ]
         )
 
-    def answer(rows: NDArray[np.bool_]) -> Logistic:
-        return calibration.fit_none(signals[rows], gone[rows], loose=loose, share=settings.none_share)
+    def fit_none(rows: Booleans) -> Logistic:
+        return calibration.fit_none(
+            inputs[rows], parent_removed[rows], n_orphan_features=n_orphan, none_share=settings.none_share
+        )
 
-    nobody = np.zeros(len(gone))
+    none_probability = np.zeros(len(parent_removed))
     for number in range(_GROUPS):
-        nobody[group_of == number] = answer(group_of != number).probability(signals[group_of == number])
-    heat = calibration.first_place_temperature(own, found.labels, nobody[: len(found)])
-    held = _out_of_fold(own, found.labels, found.golds, heat, nobody, gone)
-    return held, heat, answer(np.ones(len(gone), bool))
+        test = group_of == number
+        none_probability[test] = fit_none(~test).probability(inputs[test])
+    temperature = calibration.fit_first_place_temperature(scores, examples.labels, none_probability[: len(examples)])
+    return Calibrated(
+        _first_places(examples, scores, temperature, none_probability, parent_removed),
+        temperature,
+        fit_none(np.ones(len(parent_removed), bool)),
+    )
 
 
-def signals_by(nets: NetEnsemble, table: Floats, loose: Floats) -> Floats:
-    """What the none-question looks at, in lists (q, k, f) as these nets see them."""
+def none_inputs_by(nets: NetEnsemble, table: Floats, orphan_features: Floats) -> Floats:
+    """Inputs of "none of these" (q, columns) for lists with features (q, k, f), scored by these nets."""
     x = nets.standardise(table)
-    return calibration.none_signals(nets.scores_of(x), x.numpy(), loose)
+    return calibration.none_inputs(nets.scores(x), x.numpy(), orphan_features)
 
 
-def with_and_without_parents(found: Examples) -> list[ParentRemovedExamples]:
-    """The lists as they are, then those of seeds that lacked some true parents; where no seed was asked again, the
-    lists with the true parents struck off."""
-    everyone, there = np.arange(len(found)), np.zeros(len(found), bool)
-    whole = ParentRemovedExamples(found.table, found.loose, everyone, there)
-    if found.again:
-        return [whole, *found.again]
-    kept = ~found.labels
-    width = int(kept.sum(1).min())
-    shorter = np.argsort(~kept, axis=1, kind="stable")[:, :width]
-    struck = np.take_along_axis(found.table, shorter[:, :, None], 1)
-    return [whole, ParentRemovedExamples(struck, found.loose, everyone, ~there)]
+def with_and_without_parents(examples: Examples) -> list[ParentRemovedExamples]:
+    """The examples as they are, then those asked again with parents removed; without any, true parents are deleted from
+    the lists instead."""
+    everyone, nothing_removed = np.arange(len(examples)), np.zeros(len(examples), bool)
+    complete = ParentRemovedExamples(
+        features=examples.features,
+        orphan_features=examples.orphan_features,
+        example=everyone,
+        parent_removed=nothing_removed,
+    )
+    if examples.parent_removed:
+        return [complete, *examples.parent_removed]
+    kept = ~examples.labels
+    length = int(kept.sum(1).min())
+    shorter = np.argsort(~kept, axis=1, kind="stable")[:, :length]
+    without = ParentRemovedExamples(
+        features=np.take_along_axis(examples.features, shorter[:, :, None], 1),
+        orphan_features=examples.orphan_features,
+        example=everyone,
+        parent_removed=~nothing_removed,
+    )
+    return [complete, without]
 
 
-def _out_of_fold(
-    own: Floats,
-    labels: NDArray[np.bool_],
-    golds: NDArray[np.int64],
-    heat: float,
-    none: NDArray[np.float64],
-    gone: NDArray[np.bool_],
+def _first_places(
+    examples: Examples,
+    scores: Floats,
+    temperature: float,
+    none_probability: NDArray[np.float64],
+    parent_removed: Booleans,
 ) -> OutOfFold:
-    order = np.argsort(-own, axis=1, kind="stable")[:, : calibration.PLACES]
-    probability = np.take_along_axis(calibration.softmax(own, heat), order, 1) * (1 - none[: len(own), None])
+    order = np.argsort(-scores, axis=1, kind="stable")[:, : calibration.N_PLACES]
+    probability = np.take_along_axis(calibration.softmax(scores, temperature), order, 1)
+    probability = probability * (1 - none_probability[: len(scores), None])
     return OutOfFold(
-        probability.astype(np.float32),
-        np.take_along_axis(labels, order, 1),
-        golds,
-        none.astype(np.float32),
-        gone,
+        probabilities=probability.astype(np.float32),
+        labels=np.take_along_axis(examples.labels, order, 1),
+        n_gold=examples.n_gold,
+        none_probability=none_probability.astype(np.float32),
+        parent_removed=parent_removed,
     )

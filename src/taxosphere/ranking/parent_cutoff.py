@@ -1,27 +1,31 @@
-"""How many parents a new concept gets: the cut-off for further parents beside the best one."""
+"""The parent cut-off: which further parents a new concept gets beside the best one."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from taxosphere.ranking.out_of_fold import OutOfFold
 
-def parent_cutoff(
-    probabilities: np.ndarray[Any, Any], labels: np.ndarray[Any, Any], golds: np.ndarray[Any, Any]
-) -> float:
-    """The share of the best probability from which further parents are taken along.
 
-    Chosen on queries that were hidden from the ranker: the share with the best mean F1 between the parents taken and
-    the gold parents. A taxonomy whose concepts have one parent each ends at 1, which takes the best alone.
+def parent_cutoff(out_of_fold: OutOfFold) -> float:
+    """The share of the best probability from which on further parents are taken along.
+
+    It is the share with the best mean F1 between the parents taken and the true ones of hidden leaves. Where all
+    concepts have one parent it is 1, which takes the best candidate alone.
+
+    Parameters
+    ----------
+    out_of_fold
+        Rankings of hidden leaves by nets that were not trained on them.
     """
-    if len(golds) == 0 or golds.max(initial=1) <= 1:
+    probabilities, labels, n_gold = out_of_fold.probabilities, out_of_fold.labels, out_of_fold.n_gold
+    if len(n_gold) == 0 or n_gold.max(initial=1) <= 1:
         return 1.0
-    best, chosen = -1.0, 1.0
-    for share in np.geomspace(1.0, 1e-6, 61):  # two sure parents may differ by orders of magnitude
+    best_f1, cutoff = -1.0, 1.0
+    for share in np.geomspace(1.0, 1e-6, 61):  # the probabilities of two true parents may differ by magnitudes
         taken = probabilities >= share * probabilities[:, :1]
         hits = (taken & labels).sum(1)
-        f1 = float((2 * hits / (taken.sum(1) + golds)).mean())
-        if f1 > best + 1e-9:
-            best, chosen = f1, float(share)
-    return chosen
+        f1 = float((2 * hits / (taken.sum(1) + n_gold)).mean())
+        if f1 > best_f1 + 1e-9:
+            best_f1, cutoff = f1, float(share)
+    return cutoff

@@ -1,7 +1,7 @@
-"""A ranker learned on other taxonomies, for seeds too small to learn one from.
+"""The prior: a ranker trained on other taxonomies, for seeds too small to train one on.
 
 Features are standardised within each taxonomy, so weights carry over from one to another. The file holds a few thousand
-weights and the names of the features they belong to; no concept of any taxonomy is in it.
+weights and the names of the columns they belong to; no concept of any taxonomy is in it.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from taxosphere import atomic
 from taxosphere.errors import InputError
 from taxosphere.model.checkpoint import strip_prefix
 from taxosphere.model.config import RankingConfig
+from taxosphere.ranking.features.catalogue import feature_of
 from taxosphere.ranking.logistic import Logistic
 from taxosphere.ranking.net import NetEnsemble, RankingNet
 
@@ -29,55 +30,101 @@ FILE = files("taxosphere.ranking") / "prior.safetensors"
 
 @dataclass(frozen=True)
 class Prior:
-    """Weights for the columns in ``names``, with the calibration that goes with them."""
+    """Trained nets with their calibration.
 
-    names: tuple[str, ...]
-    scorer: NetEnsemble
+    Attributes
+    ----------
+    columns
+        Names of the columns that the nets read.
+    nets
+        The nets, with the usual mean and scale of the columns.
+    temperature
+        Calibrates their probabilities.
+    none_model
+        "None of these", see `calibration.fit_none`.
+
+    Raises
+    ------
+    TaxosphereError
+        A column comes from no feature of the catalogue.
+    """
+
+    columns: tuple[str, ...]
+    nets: NetEnsemble
     temperature: float
-    none: Logistic
+    none_model: Logistic
+
+    def __post_init__(self) -> None:
+        for column in self.columns:
+            feature_of(column)
 
     @property
     def hidden(self) -> int:
-        return len(self.scorer.nets[0].bias)
+        """Width of the nets' hidden layer."""
+        return len(self.nets.nets[0].bias)
 
 
-def wanted(settings: RankingConfig) -> Prior | None:
-    """The prior a ranker with these settings begins from, if any."""
-    found = load() if settings.prior else None
-    if found is not None and found.hidden != settings.hidden:
-        raise InputError(f"ranking.hidden is {settings.hidden}, the prior has {found.hidden}: set ranking.prior=false")
-    return found
+def load_prior(settings: RankingConfig) -> Prior | None:
+    """The prior that a ranker with these settings starts from; None where it is switched off.
+
+    Raises
+    ------
+    InputError
+        The settings ask for another width of the hidden layer.
+    """
+    prior = read_prior() if settings.prior else None
+    if prior is not None and prior.hidden != settings.hidden:
+        raise InputError(f"ranking.hidden is {settings.hidden}, the prior has {prior.hidden}: set ranking.prior=false")
+    return prior
 
 
-def load() -> Prior | None:
-    """The prior that comes with the package."""
+def read_prior() -> Prior | None:
+    """The prior that comes with the package; None where its file is missing."""
     if not FILE.is_file():
         return None
     with safe_open(str(FILE), framework="np") as stored:
         arrays = {key: stored.get_tensor(key) for key in stored.keys()}  # noqa: SIM118 - not a mapping
         notes = json.loads(stored.metadata()["notes"])
-    none, own = Logistic(**strip_prefix("none.", arrays)), NetEnsemble.from_arrays(strip_prefix("scorer.", arrays))
-    return Prior(tuple(notes["names"]), own, notes["temperature"], none)
+    return Prior(
+        columns=tuple(notes["columns"]),
+        nets=NetEnsemble.from_arrays(strip_prefix("nets.", arrays)),
+        temperature=notes["temperature"],
+        none_model=Logistic(**strip_prefix("none_model.", arrays)),
+    )
 
 
-def save(prior: Prior, path: str | PathLike[str]) -> None:
-    arrays = {f"scorer.{key}": np.ascontiguousarray(value) for key, value in prior.scorer.to_arrays().items()}
-    arrays |= {f"none.{key}": value for key, value in prior.none.to_arrays().items()}
-    notes = {"names": prior.names, "temperature": prior.temperature}
+def save_prior(prior: Prior, path: str | PathLike[str]) -> None:
+    """Write a prior as one safetensors file."""
+    arrays = {f"nets.{key}": np.ascontiguousarray(value) for key, value in prior.nets.to_arrays().items()}
+    arrays |= {f"none_model.{key}": value for key, value in prior.none_model.to_arrays().items()}
+    notes = {"columns": prior.columns, "temperature": prior.temperature}
     with atomic.file(path) as temporary:
         save_file(arrays, temporary, {"notes": json.dumps(notes)})
 
 
-def aligned(prior: Prior | None, names: Sequence[str]) -> NetEnsemble | None:
-    """The prior's nets for these columns: those it does not know begin at zero, those not wanted are dropped."""
+def nets_for_columns(prior: Prior | None, columns: Sequence[str]) -> NetEnsemble | None:
+    """The prior's nets for these columns; None without a prior.
+
+    Parameters
+    ----------
+    prior
+        Its columns that are not wanted here are dropped: their family is switched off.
+    columns
+        A column that the prior does not have starts with weight zero.
+
+    Raises
+    ------
+    TaxosphereError
+        A column comes from no feature of the catalogue.
+    """
     if prior is None:
         return None
-    place = {name: column for column, name in enumerate(prior.names)}
-    rows = [(i, place[name]) for i, name in enumerate(names) if name in place]
-    here, there = (torch.tensor(side) for side in zip(*rows, strict=True))
+    place = {column: number for number, column in enumerate(prior.columns)}
+    shared = [(i, place[column]) for i, column in enumerate(columns) if feature_of(column) and column in place]
+    here, there = (torch.tensor(side) for side in zip(*shared, strict=True))
     nets = []
-    for old in prior.scorer.nets:
-        net = RankingNet(len(names), len(old.bias), 0.0, torch.Generator())
+    for old in prior.nets.nets:
+        net = RankingNet(len(columns), len(old.bias), 0.0, torch.Generator())
         with torch.no_grad():
             for parameter, source in ((net.linear, old.linear), (net.into, old.into)):
                 parameter.zero_()
@@ -85,6 +132,6 @@ def aligned(prior: Prior | None, names: Sequence[str]) -> NetEnsemble | None:
             net.bias.copy_(old.bias)
             net.out.copy_(old.out)
         nets.append(net)
-    mean, scale = np.zeros(len(names), np.float32), np.ones(len(names), np.float32)
-    mean[here], scale[here] = prior.scorer.mean[there], prior.scorer.scale[there]
+    mean, scale = np.zeros(len(columns), np.float32), np.ones(len(columns), np.float32)
+    mean[here], scale[here] = prior.nets.mean[there], prior.nets.scale[there]
     return NetEnsemble(mean, scale, tuple(nets))

@@ -1,4 +1,4 @@
-"""The learned, calibrated ranker: from queries to probabilities over candidates and "none of these"."""
+"""The trained, calibrated ranker: from queries to probabilities of candidates and of "none of these"."""
 
 from __future__ import annotations
 
@@ -11,61 +11,108 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from taxosphere.encoders.text.vectors import TextVectors
+from taxosphere.errors import TaxosphereError
 from taxosphere.model.checkpoint import strip_prefix
 from taxosphere.model.config import PolarisConfig, RankingConfig
 from taxosphere.model.embedding import RefitWithout
-from taxosphere.model.network import SphereNetwork
 from taxosphere.orbit import gate
-from taxosphere.ranking import calibration, net, prior
-from taxosphere.ranking.crossfit import Examples, Progress, encode_queries, examples
+from taxosphere.ranking import calibration
+from taxosphere.ranking.crossfit import Examples, make_examples
 from taxosphere.ranking.features.candidates import CandidateIndex, orphan_scores
-from taxosphere.ranking.features.shortlist import Shortlist, derived, origin, shortlist
+from taxosphere.ranking.features.catalogue import check_families, feature_of
+from taxosphere.ranking.features.shortlist import Shortlist, add_relative_columns, make_shortlist
 from taxosphere.ranking.logistic import Logistic
-from taxosphere.ranking.net import NetEnsemble
+from taxosphere.ranking.net import NetEnsemble, train_nets
 from taxosphere.ranking.out_of_fold import OutOfFold, calibrate
+from taxosphere.ranking.prior import Prior, nets_for_columns
+from taxosphere.ranking.queries import Queries
 from taxosphere.ranking.retrieval import COSINE, DEFAULT_FIRST_STAGE, FirstStage
-from taxosphere.taxonomy import Concept, Taxonomy
+from taxosphere.taxonomy import Taxonomy
+from taxosphere.typing import Booleans, Floats, Longs, Progress
 
-Floats = NDArray[np.float32]
-
-FEWEST = 20  # examples below which the ranker is not trained on the seed at all
-_COOL = 0.1  # temperature where nothing was learned
+FEWEST = 20  # examples below which the ranker is not trained on the seed
+_UNTRAINED_TEMPERATURE = 0.1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Ranking:
-    """Lists (q, k), best first. ``probabilities`` and ``none`` add up to one, ``scores`` (q, n) orders everything.
-    ``contributions`` (q, e, signs) are there for the first e that were to be explained."""
+    """Ranked candidates of q queries, best first.
 
-    shortlist: NDArray[np.int64]
+    Attributes
+    ----------
+    positions
+        (q, k) of the listed candidates.
+    probabilities
+        (q, k); with ``none_probability`` they add up to one.
+    none_probability
+        (q,): no candidate is right.
+    scores
+        (q, n) of all candidates; the listed ones come first.
+    cosine, gate
+        (q, k): cosine of query and candidate on the sphere, and whether the gate accepts it.
+    contributions
+        (q, e, features) to the score of the first e listed candidates, those that were to be explained.
+    feature_names
+        (features,) the contributions belong to.
+    """
+
+    positions: Longs
     probabilities: Floats
-    none: Floats
+    none_probability: Floats
     scores: Floats
     cosine: Floats
-    gate: NDArray[np.bool_]
+    gate: Booleans
     contributions: Floats
-    names: tuple[str, ...]
+    feature_names: tuple[str, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Ranker:
-    """What was learned; a `CandidateIndex` says of which taxonomy it is asked."""
+    """What was trained; a `CandidateIndex` says which taxonomy it is applied to.
+
+    Attributes
+    ----------
+    families
+        Feature families that are switched on.
+    columns
+        Names of the columns that the nets read, in their order.
+    nets
+        The trained nets; without any the first stage ranks alone.
+    temperature
+        Divides the scores before the softmax.
+    none_model
+        Predicts "none of these"; None always answers ``none_share``.
+    none_share
+        How common a concept without a right candidate is.
+    gamma
+        γ of the gate, which is reported and does not change the ranking.
+    out_of_fold
+        Rankings of the training examples by nets that were not trained on them.
+    note
+        One line for the user about what was trained.
+    first_stage
+        Makes the shortlist.
+    mean_orphan_score
+        Subtracted from orphan features. That of the seed where ``none_model`` was trained on other taxonomies: a young
+        taxonomy may be full of orphans without anything missing. Else 0.
+    """
 
     families: tuple[str, ...]
     columns: tuple[str, ...]
-    """Features the scorer reads, in its order."""
-    scorer: NetEnsemble
+    nets: NetEnsemble
     temperature: float
-    none: Logistic | None
+    none_model: Logistic | None
     none_share: float
     gamma: float
     out_of_fold: OutOfFold
     note: str
-    guess: FirstStage = DEFAULT_FIRST_STAGE
-    usual: float = 0.0
-    """How loose the seed's concepts are, where "none" has learned from other taxonomies and not from this one: a young
-    one is full of loose ends without anything missing."""
+    first_stage: FirstStage = DEFAULT_FIRST_STAGE
+    mean_orphan_score: float = 0.0
+
+    def __post_init__(self) -> None:
+        check_families(self.families)
+        for column in self.columns:
+            feature_of(column)
 
     @classmethod
     def fit(
@@ -73,205 +120,279 @@ class Ranker:
         seed: Taxonomy,
         refit: RefitWithout,
         config: PolarisConfig,
-        known: prior.Prior | None,
+        prior: Prior | None,
         *,
         gamma: float,
         random_state: int,
         progress: Progress | None = None,
     ) -> Ranker:
-        """Learn from leaves hidden in turn, beginning from what is ``known`` of other taxonomies; ``gamma`` is that of
-        the head the ranker will stand on."""
+        """Train on leaves of the seed that are hidden in turn.
+
+        Parameters
+        ----------
+        seed
+            The taxonomy.
+        refit
+            Trains a head on a part of it.
+        config
+            All settings.
+        prior
+            What to start from, or None.
+        gamma
+            γ of the gate for the head that the ranker will be used with.
+        random_state
+            The same one gives the same ranker.
+        progress
+            Called as ``progress(done, total, message)``; None is silent.
+        """
         settings = config.ranking
-        if len(seed.edge_array) == 0:  # the prior trusts directions, and here they have learned from nothing
-            known = None
-        found = examples(seed, refit, config, random_state=random_state, progress=progress)
-        if progress is not None and found is not None:
-            progress(0, 1, f"training the ranker on {len(found):,} lists")
-        note = "ranker learned from {:,} hidden leaves" + (", starting from the prior" if known else "")
-        fallback = COSINE if "encoder" in settings.families else DEFAULT_FIRST_STAGE
+        if len(seed.edge_array) == 0:  # the prior relies on the embedding, which was trained on nothing here
+            prior = None
+        examples = make_examples(seed, refit, config, random_state=random_state, progress=progress)
+        if progress is not None and examples is not None:
+            progress(0, 1, f"training the ranker on {len(examples):,} lists")
         return cls.fit_examples(
-            found,
+            examples,
             settings,
-            known,
+            prior,
             gamma=gamma,
-            note=note,
+            note="ranker trained on {:,} hidden leaves" + (", starting from the prior" if prior else ""),
             random_state=random_state,
-            fallback=fallback,
-            usual=float(orphan_scores(seed).mean()),
+            fallback=COSINE if "encoder" in settings.families else DEFAULT_FIRST_STAGE,
+            mean_orphan_score=float(orphan_scores(seed).mean()),
         )
 
     @classmethod
     def fit_examples(
         cls,
-        found: Examples | None,
+        examples: Examples | None,
         settings: RankingConfig,
-        known: prior.Prior | None,
+        prior: Prior | None,
         *,
         gamma: float,
         note: str,
         random_state: int,
         fallback: FirstStage = DEFAULT_FIRST_STAGE,
-        usual: float = 0.0,
+        mean_orphan_score: float = 0.0,
     ) -> Ranker:
-        """From examples, of whatever kind; ``note`` has a place for their number. Too few are not learned from: the
-        prior ranks as it is (``usual`` says how loose the seed's concepts are), or what is to do so ``fallback``."""
-        usable = 0 if found is None else int(found.labels.any(1).sum())
-        if found is None or usable < FEWEST:
-            return cls._fallback(settings, known, gamma, usable, fallback, usual)
-        names, table = derived(found.names, found.table)
-        listed = found.labels.any(1)
-        fitted = net.train(
-            table[listed],
-            found.labels[listed],
+        """Train on examples; with fewer than `FEWEST` usable ones nothing is trained.
+
+        Parameters
+        ----------
+        examples
+            Of text or image queries; None for none at all. Usable are those with a true parent on their list.
+        settings
+            How nets are trained.
+        prior
+            What to start from, or None. With too few examples it is used unchanged.
+        gamma
+            γ of the gate.
+        note
+            A line for the user, with a place ``{}`` for the number of examples.
+        random_state
+            The same one gives the same ranker.
+        fallback
+            Ranks alone where there are too few examples and no prior.
+        mean_orphan_score
+            That of the seed; needed where the prior is used unchanged.
+        """
+        usable = 0 if examples is None else int(examples.listed.sum())
+        if examples is None or usable < FEWEST:
+            return cls._untrained(settings, prior, gamma, usable, fallback, mean_orphan_score)
+        columns, table = add_relative_columns(examples.feature_names, examples.features)
+        nets = train_nets(
+            table[examples.listed],
+            examples.labels[examples.listed],
             settings,
-            nets=settings.nets,
+            n_nets=settings.nets,
             random_state=random_state,
-            prior=prior.aligned(known, names),
+            prior=nets_for_columns(prior, columns),
         )
-        held, heat, none = calibrate(found, table, names, settings, known, random_state)
-        note = note.format(usable)
+        calibrated = calibrate(examples, table, columns, settings, prior, random_state)
         return cls(
-            settings.families, tuple(names), fitted, heat, none, settings.none_share, gamma, held, note, found.guess
+            families=settings.families,
+            columns=tuple(columns),
+            nets=nets,
+            temperature=calibrated.temperature,
+            none_model=calibrated.none_model,
+            none_share=settings.none_share,
+            gamma=gamma,
+            out_of_fold=calibrated.out_of_fold,
+            note=note.format(usable),
+            first_stage=examples.first_stage,
         )
 
     @classmethod
-    def _fallback(
+    def _untrained(
         cls,
         settings: RankingConfig,
-        known: prior.Prior | None,
+        prior: Prior | None,
         gamma: float,
         usable: int,
         fallback: FirstStage,
-        usual: float,
+        mean_orphan_score: float,
     ) -> Ranker:
         note = f"only {usable} leaves to learn from (at least {FEWEST} are needed): ranking by "
-        families, share, nothing = settings.families, settings.none_share, OutOfFold.nothing()
-        if known is not None:
-            note += "the prior learned on other taxonomies"
-            heat, none = known.temperature, known.none
+        if prior is not None:
             return cls(
-                families, known.names, known.scorer, heat, none, share, gamma, nothing, note, DEFAULT_FIRST_STAGE, usual
+                families=settings.families,
+                columns=prior.columns,
+                nets=prior.nets,
+                temperature=prior.temperature,
+                none_model=prior.none_model,
+                none_share=settings.none_share,
+                gamma=gamma,
+                out_of_fold=OutOfFold.empty(),
+                note=note + "the prior trained on other taxonomies",
+                mean_orphan_score=mean_orphan_score,
             )
-        note += f"the {'plain cosine' if fallback is COSINE else 'first guess'}, uncalibrated"
-        empty = NetEnsemble(np.zeros(0, np.float32), np.ones(0, np.float32), ())
-        return cls(families, (), empty, _COOL, None, share, gamma, nothing, note, fallback)
-
-    def rank(
-        self,
-        context: CandidateIndex,
-        network: SphereNetwork,
-        queries: Sequence[Concept],
-        views: TextVectors,
-        *,
-        exclude: NDArray[np.int64] | None = None,
-        explained: int | None = None,
-    ) -> Ranking:
-        """Rank all candidates of the context for one block of queries; the first ``explained`` of each list (None: all)
-        are given reasons."""
-        encoded = encode_queries(network, queries, views)
-        found = shortlist(context, encoded, self.families, self.guess, exclude=exclude)
-        return self.score_shortlist(found, encoded.points.z, context.points.z, context.delta, explained=explained)
-
-    def score_shortlist(
-        self,
-        found: Shortlist,
-        asked: Floats,
-        candidates: Floats,
-        delta: NDArray[np.floating],
-        *,
-        explained: int | None = None,
-    ) -> Ranking:
-        """Lists in the order of what was learned. ``asked`` (q, d) and ``candidates`` (n, d) are points on one sphere,
-        ``delta`` the depths the gate reads."""
-        x = self._read(*derived(found.names, found.features))
-        own = self._own(x, found)
-        order = np.argsort(-own, axis=1, kind="stable")
-        positions = np.take_along_axis(found.positions, order, 1)
-        none = self._none(own, x, found.loose - self.usual)
-        probability = np.take_along_axis(calibration.softmax(own, self.temperature), order, 1) * (1 - none[:, None])
-        cosine = np.einsum("qd,qkd->qk", asked, candidates[positions])
-        threshold = gate.thresholds(delta, self.gamma)
-        signs, reasons = self._reasons(x, order[:, :explained]) if explained != 0 else ((), _no_reasons(order, 0))
-        return Ranking(
-            positions,
-            probability.astype(np.float32),
-            none.astype(np.float32),
-            _everything(found.guess, positions, np.take_along_axis(own, order, 1)),
-            cosine.astype(np.float32),
-            cosine > threshold[positions],
-            reasons,
-            signs,
+        return cls(
+            families=settings.families,
+            columns=(),
+            nets=NetEnsemble(np.zeros(0, np.float32), np.ones(0, np.float32), ()),
+            temperature=_UNTRAINED_TEMPERATURE,
+            none_model=None,
+            none_share=settings.none_share,
+            gamma=gamma,
+            out_of_fold=OutOfFold.empty(),
+            note=note + f"the {'plain cosine' if fallback is COSINE else 'first stage'}, uncalibrated",
+            first_stage=fallback,
         )
 
-    def _read(self, names: Sequence[str], table: Floats) -> Tensor:
-        """The columns the scorer knows, standardised; one that is not there has its usual value."""
-        if tuple(names) == self.columns:
-            return self.scorer.standardise(table)
-        read = np.broadcast_to(self.scorer.mean, (*table.shape[:2], len(self.columns))).copy()
-        place = {name: column for column, name in enumerate(names)}
+    def rank(
+        self, index: CandidateIndex, queries: Queries, *, exclude: Longs | None = None, n_explained: int | None = None
+    ) -> Ranking:
+        """Rank all candidates for one block of queries.
+
+        Parameters
+        ----------
+        index
+            The candidates.
+        queries
+            Encoded by the network that embedded the candidates.
+        exclude
+            (q,) position of a candidate that each query must not see; None excludes none.
+        n_explained
+            How many of each list, from the first, get contributions; None for all.
+        """
+        shortlist = make_shortlist(index, queries, self.families, self.first_stage, exclude=exclude)
+        return self.rank_shortlist(
+            shortlist, queries.points.z, index.points.z, index.radius_gaps, n_explained=n_explained
+        )
+
+    def rank_shortlist(
+        self,
+        shortlist: Shortlist,
+        query_points: Floats,
+        candidate_points: Floats,
+        radius_gaps: NDArray[np.floating],
+        *,
+        n_explained: int | None = None,
+    ) -> Ranking:
+        """Order shortlists by the nets, with calibrated probabilities.
+
+        Parameters
+        ----------
+        shortlist
+            Of q queries.
+        query_points, candidate_points
+            (q, d) and (n, d) on one sphere.
+        radius_gaps
+            (n,) Δr that the gate reads.
+        n_explained
+            As for `rank`.
+        """
+        x = self._standardised(*add_relative_columns(shortlist.feature_names, shortlist.features))
+        scores = self._scores(x, shortlist)  # (q, k) in the order of the first stage
+        order = np.argsort(-scores, axis=1, kind="stable")
+        positions = np.take_along_axis(shortlist.positions, order, 1)
+        none = self._none_probability(scores, x, shortlist.orphan_features - self.mean_orphan_score)
+        probabilities = calibration.softmax(scores, self.temperature)
+        cosine = np.einsum("qd,qkd->qk", query_points, candidate_points[positions])
+        threshold = gate.thresholds(radius_gaps, self.gamma)
+        names, contributions = self._contributions(x, order[:, :n_explained])
+        return Ranking(
+            positions=positions,
+            probabilities=(np.take_along_axis(probabilities, order, 1) * (1 - none[:, None])).astype(np.float32),
+            none_probability=none.astype(np.float32),
+            scores=_scores_of_all(shortlist.first_stage_scores, positions, np.take_along_axis(scores, order, 1)),
+            cosine=cosine.astype(np.float32),
+            gate=cosine > threshold[positions],
+            contributions=contributions,
+            feature_names=names,
+        )
+
+    def _standardised(self, columns: Sequence[str], table: Floats) -> Tensor:
+        """The columns that the nets read, standardised; one whose family is switched off has its mean value."""
+        if tuple(columns) == self.columns:
+            return self.nets.standardise(table)
+        inputs = np.broadcast_to(self.nets.mean, (*table.shape[:2], len(self.columns))).copy()
+        place = {name: column for column, name in enumerate(columns)}
         for column, name in enumerate(self.columns):
             if name in place:
-                read[..., column] = table[..., place[name]]
-        return self.scorer.standardise(read)
+                inputs[..., column] = table[..., place[name]]
+            elif feature_of(name).is_on(self.families):
+                raise TaxosphereError(f"the ranker needs the feature '{feature_of(name).name}', which was not computed")
+        return self.nets.standardise(inputs)
 
-    def _own(self, x: Tensor, found: Shortlist) -> Floats:
-        if self.scorer.nets:
-            return self.scorer.scores_of(x)
-        return np.asarray(np.take_along_axis(found.guess, found.positions, 1), np.float32)
+    def _scores(self, x: Tensor, shortlist: Shortlist) -> Floats:
+        if self.nets.nets:
+            return self.nets.scores(x)
+        return np.asarray(np.take_along_axis(shortlist.first_stage_scores, shortlist.positions, 1), np.float32)
 
-    def _none(self, own: Floats, x: Tensor, loose: Floats) -> NDArray[np.float64]:
-        if self.none is None:
-            return np.full(len(own), self.none_share)
-        return self.none.probability(calibration.none_signals(own, x.numpy(), loose))
+    def _none_probability(self, scores: Floats, x: Tensor, orphan_features: Floats) -> NDArray[np.float64]:
+        if self.none_model is None:
+            return np.full(len(scores), self.none_share)
+        return self.none_model.probability(calibration.none_inputs(scores, x.numpy(), orphan_features))
 
     @cached_property
-    def _origins(self) -> tuple[tuple[str, ...], Floats]:
-        """The signs, and which of them each column comes from, as a matrix of zeros and ones."""
-        signs = tuple(dict.fromkeys(origin(name) for name in self.columns))
-        owner = [signs.index(origin(name)) for name in self.columns]
-        return signs, np.eye(len(signs), dtype=np.float32)[owner] if signs else np.zeros((0, 0), np.float32)
+    def _features_of_columns(self) -> tuple[tuple[str, ...], Floats]:
+        """Names of the features, and a 0/1 matrix (columns, features) that says which one each column comes from."""
+        names = tuple(dict.fromkeys(feature_of(column).name for column in self.columns))
+        origin = [names.index(feature_of(column).name) for column in self.columns]
+        return names, np.eye(len(names), dtype=np.float32)[origin] if names else np.zeros((0, 0), np.float32)
 
-    def _reasons(self, x: Tensor, places: NDArray[np.int64]) -> tuple[tuple[str, ...], Floats]:
-        """Contributions of the derived columns are added to those of the sign they come from."""
-        signs, columns = self._origins
-        if not self.scorer.nets:
-            return signs, _no_reasons(places, len(signs))
-        return signs, self.scorer.contributions(x, places) @ columns
+    def _contributions(self, x: Tensor, places: Longs) -> tuple[tuple[str, ...], Floats]:
+        """Contributions (q, e, features) at ``places`` (q, e); those of relative columns count for their feature."""
+        if places.shape[1] == 0:
+            return (), np.zeros((*places.shape, 0), np.float32)
+        names, from_columns = self._features_of_columns
+        if not self.nets.nets:
+            return names, np.zeros((*places.shape, len(names)), np.float32)
+        return names, self.nets.contributions(x, places) @ from_columns
 
     def to_arrays(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-        """What an artifact keeps: arrays, and settings as JSON."""
-        arrays: dict[str, NDArray[Any]] = {f"scorer.{key}": value for key, value in self.scorer.to_arrays().items()}
+        """What a model folder stores: arrays, and settings as JSON."""
+        arrays: dict[str, NDArray[Any]] = {f"nets.{key}": value for key, value in self.nets.to_arrays().items()}
         arrays |= {f"out_of_fold.{key}": value for key, value in vars(self.out_of_fold).items()}
-        if self.none is not None:
-            arrays |= {f"none.{key}": value for key, value in self.none.to_arrays().items()}
-        keys = ("families", "columns", "temperature", "none_share", "gamma", "note", "usual")
-        return arrays, {key: getattr(self, key) for key in keys} | {"guess": self.guess.weights}
+        if self.none_model is not None:
+            arrays |= {f"none_model.{key}": value for key, value in self.none_model.to_arrays().items()}
+        keys = ("families", "columns", "temperature", "none_share", "gamma", "note", "mean_orphan_score")
+        return arrays, {key: getattr(self, key) for key in keys} | {"first_stage": self.first_stage.weights}
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], notes: Mapping[str, Any]) -> Ranker:
-        none = strip_prefix("none.", arrays)
+        """The ranker that `to_arrays` wrote; `TaxosphereError` where it needs a feature that does not exist."""
+        none_model = strip_prefix("none_model.", arrays)
         return cls(
-            tuple(notes["families"]),
-            tuple(notes["columns"]),
-            NetEnsemble.from_arrays(strip_prefix("scorer.", arrays)),
-            notes["temperature"],
-            Logistic(**none) if none else None,
-            notes["none_share"],
-            notes["gamma"],
-            OutOfFold(**strip_prefix("out_of_fold.", arrays)),
-            notes["note"],
-            FirstStage(notes["guess"]),
-            notes["usual"],
+            families=tuple(notes["families"]),
+            columns=tuple(notes["columns"]),
+            nets=NetEnsemble.from_arrays(strip_prefix("nets.", arrays)),
+            temperature=notes["temperature"],
+            none_model=Logistic(**none_model) if none_model else None,
+            none_share=notes["none_share"],
+            gamma=notes["gamma"],
+            out_of_fold=OutOfFold(**strip_prefix("out_of_fold.", arrays)),
+            note=notes["note"],
+            first_stage=FirstStage(notes["first_stage"]),
+            mean_orphan_score=notes["mean_orphan_score"],
         )
 
 
-def _no_reasons(places: NDArray[np.int64], signs: int) -> Floats:
-    return np.zeros((*places.shape, signs), np.float32)
-
-
-def _everything(guess: Floats, positions: NDArray[np.int64], own: Floats) -> Floats:
-    """Scores of all candidates: the shortlist on top in its order, the rest below in the order of the first guess."""
-    lowest = own.min(axis=1, keepdims=True)
-    scores = np.asarray(guess - guess.max(axis=1, keepdims=True) + lowest - 1, np.float32)
-    np.put_along_axis(scores, positions, own, 1)
-    return scores
+def _scores_of_all(first_stage_scores: Floats, positions: Longs, scores: Floats) -> Floats:
+    """Scores (q, n) of all candidates: the shortlist first in its order, the rest below in the first stage's order."""
+    lowest = scores.min(axis=1, keepdims=True)
+    everything = first_stage_scores - first_stage_scores.max(axis=1, keepdims=True) + lowest - 1
+    everything = np.asarray(everything, np.float32)
+    np.put_along_axis(everything, positions, scores, 1)
+    return everything

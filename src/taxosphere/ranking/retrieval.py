@@ -1,9 +1,9 @@
-"""The first guess: one weighted sum of the signs, cheap enough for every candidate.
+"""The first stage: one weighted sum of features, cheap enough for every candidate.
 
-It brings the true parent onto the list that the ranker reads, and orders everything that stays off it. Weights set by
-hand are the home; hidden leaves of the seed move them by a softmax over *all* candidates, of which the best, the true
-ones and a random sample that stands for the rest are looked at. Weights learned from the best candidates alone would
-never have seen the far end.
+It puts the true parent onto the shortlist that the ranker reads, and orders the candidates that stay off it. The
+weights start from the defaults of the catalogue and are trained on hidden leaves with a softmax over *all* candidates.
+Of these, the best ones, the true parents and a random sample that represents the rest are used: weights trained on the
+best candidates alone would not be fit to order the rest.
 """
 
 from __future__ import annotations
@@ -16,145 +16,184 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize, minimize_scalar
 from scipy.special import logsumexp
 
+from taxosphere.errors import TaxosphereError
 from taxosphere.ranking.features.candidates import CandidateIndex
-from taxosphere.ranking.features.layout import FeatureColumns, largest, positive
+from taxosphere.ranking.features.catalogue import CATALOGUE, POSITIVE, feature_of
+from taxosphere.ranking.features.layout import FeatureColumns, is_positive, largest_columns
 from taxosphere.ranking.logistic import moments
+from taxosphere.typing import Booleans, Floats, Longs
 
-Floats = NDArray[np.float32]
-Longs = NDArray[np.int64]
-
-BEST = 60
-RANDOM = 100
-_PULL = 30.0  # towards the weights set by hand: a ridge shared out over the queries
-_AT_ALL = ", at all"
-_DEFAULT_WEIGHTS = {
-    "sphere mean": 1.0,
-    "encoder": 0.5,
-    "encoder, names": 0.3,
-    "votes, sphere": 1.0,
-    "votes, full": 1.0,
-    "votes, name": 0.5,
-    "votes, text": 0.5,
-    "most similar child, full": 0.5,
-    "most similar child, sphere": 0.5,
-    "mentioned early": 0.3,
-    "name head below, share": 0.5,
-    "phrase words below, share": 0.5,
-    "phrase start below, share": 0.5,
-    "ends the first phrase, at all": 0.4,
-    "named as the head, at all": 0.4,
-    "named at the end, at all": 0.3,
-    "descendants": 0.05,
-}
+N_BEST = 60
+N_RANDOM = 100
+_PULL = 30.0  # strength of the ridge towards the default weights, divided by the number of queries
 
 
 @dataclass(frozen=True)
 class FirstStage:
-    """A weight for each sign; a name that ends in "at all" asks whether the sign is above zero."""
+    """A weight per feature; a name that ends in `POSITIVE` weighs whether the feature is above zero.
+
+    Raises
+    ------
+    TaxosphereError
+        A name is not in the catalogue.
+    """
 
     weights: dict[str, float]
 
-    def __call__(self, context: CandidateIndex, found: FeatureColumns) -> Floats:
-        """(queries, candidates); signs that were not computed say nothing."""
-        own = np.zeros(len(context.taxonomy), np.float32)
+    def __post_init__(self) -> None:
+        for name in self.weights:
+            feature_of(name)
+
+    def __call__(self, index: CandidateIndex, columns: FeatureColumns) -> Floats:
+        """Scores (q, n) of all candidates; features whose family is switched off count nothing.
+
+        Raises
+        ------
+        TaxosphereError
+            A feature that is switched on was not computed.
+        """
+        static = np.zeros(len(index.taxonomy), np.float32)
         terms = []
         for name, weight in self.weights.items():
-            sign = name.removesuffix(_AT_ALL)
-            if sign in found.forms:
-                form = found.forms[sign]
-                terms.append((form if sign == name else positive(form), weight))
-            elif sign in context.candidate_features:
-                own += np.float32(weight) * context.candidate_features[sign]
-        total = found.weighted(terms)
-        total += own
-        return total
+            feature = feature_of(name)
+            if feature.static:
+                static += np.float32(weight) * index.static_features[feature.name]
+            elif feature.name in columns.columns:
+                column = columns.columns[feature.name]
+                terms.append((is_positive(column) if name.endswith(POSITIVE) else column, weight))
+            elif feature.is_on(columns.families):
+                raise TaxosphereError(f"the first stage needs the feature '{feature.name}', which was not computed")
+        scores = columns.weighted_sum(terms)
+        scores += static
+        return scores
 
 
+_DEFAULT_WEIGHTS = {row.name: row.weight for row in CATALOGUE if row.weight}
+_DEFAULT_WEIGHTS |= {row.name + POSITIVE: row.weight_if_positive for row in CATALOGUE if row.weight_if_positive}
 DEFAULT_FIRST_STAGE = FirstStage(_DEFAULT_WEIGHTS)
-COSINE = FirstStage({"encoder": 1.0})
+COSINE = FirstStage({"text similarity": 1.0})
 
 
 @dataclass(frozen=True)
 class Sample:
-    """Some candidates of each query: signs (t, s, f), which are true parents (t, s), and the logarithm of how many
-    candidates each stands for (t, s), −∞ for one that is on the list twice."""
+    """A sample of candidates of each of t queries, to train the first stage on.
+
+    Attributes
+    ----------
+    names
+        (f,) names of the columns.
+    features
+        (t, s, f) of the sampled candidates.
+    labels
+        (t, s): which of them are true parents.
+    log_importance
+        (t, s): logarithm of the number of candidates each represents; −∞ for a candidate sampled before.
+    """
 
     names: tuple[str, ...]
-    table: Floats
-    labels: NDArray[np.bool_]
+    features: Floats
+    labels: Booleans
     log_importance: Floats
 
     def __len__(self) -> int:
-        return len(self.table)
+        return len(self.features)
 
 
-def sample(
-    context: CandidateIndex,
-    found: FeatureColumns,
+def sample_candidates(
+    index: CandidateIndex,
+    columns: FeatureColumns,
     gold: Sequence[NDArray[np.integer]],
-    families: Sequence[str],
     rng: np.random.Generator,
 ) -> Sample:
-    """The best candidates by hand, random ones, and all true parents of a block of queries."""
-    count, size = len(gold), len(context.taxonomy)
-    guess = DEFAULT_FIRST_STAGE(context, found)
-    true = np.zeros((count, size), bool)
+    """Sample the best candidates by the default weights, random ones, and all true parents of a block of queries.
+
+    Parameters
+    ----------
+    index
+        The n candidates.
+    columns
+        Features of the q queries.
+    gold
+        Positions of the true parents of each query.
+    rng
+        Draws the random candidates.
+    """
+    count, size = len(gold), len(index.taxonomy)
+    scores = DEFAULT_FIRST_STAGE(index, columns)
+    is_true = np.zeros((count, size), bool)
     for row, parents in enumerate(gold):
-        true[row, parents] = True
-    near = min(BEST, size)
-    best = largest(guess, near)
-    chance = rng.integers(0, size, (count, min(RANDOM, size)))
-    most = int(true.sum(1).max())
-    golden = np.argsort(~true, axis=1, kind="stable")[:, :most]
-    listed = np.zeros((count, size), bool)
-    np.put_along_axis(listed, best, True, 1)
-    at = np.concatenate([best, chance, golden], axis=1)
-    log_importance = np.zeros(at.shape, np.float32)
-    drawn = slice(near, near + chance.shape[1])
-    known = np.take_along_axis(listed | true, chance, 1)
-    log_importance[:, drawn] = np.where(known, -np.inf, np.log(size / chance.shape[1]))
-    extra = np.take_along_axis(true & ~listed, golden, 1)
-    log_importance[:, near + chance.shape[1] :] = np.where(extra, 0.0, -np.inf)
-    columns = found.at(at)
-    columns |= {
-        f"{name}{_AT_ALL}": (values > 0).astype(np.float32)
-        for name, values in columns.items()
-        if f"{name}{_AT_ALL}" in _DEFAULT_WEIGHTS
+        is_true[row, parents] = True
+    n_best = min(N_BEST, size)
+    best = largest_columns(scores, n_best)
+    drawn = rng.integers(0, size, (count, min(N_RANDOM, size)))
+    n_drawn = drawn.shape[1]
+    true = np.argsort(~is_true, axis=1, kind="stable")[:, : int(is_true.sum(1).max())]
+    is_best = np.zeros((count, size), bool)
+    np.put_along_axis(is_best, best, True, 1)
+    positions = np.concatenate([best, drawn, true], axis=1)  # (q, s)
+    log_importance = np.zeros(positions.shape, np.float32)
+    repeated = np.take_along_axis(is_best | is_true, drawn, 1)
+    log_importance[:, n_best : n_best + n_drawn] = np.where(repeated, -np.inf, np.log(size / n_drawn))
+    unlisted = np.take_along_axis(is_true & ~is_best, true, 1)
+    log_importance[:, n_best + n_drawn :] = np.where(unlisted, 0.0, -np.inf)
+    features = _features_at(index, columns, positions)
+    return Sample(
+        names=tuple(features),
+        features=np.stack(list(features.values()), axis=-1).astype(np.float32),
+        labels=np.take_along_axis(is_true, positions, 1),
+        log_importance=log_importance,
+    )
+
+
+def _features_at(index: CandidateIndex, columns: FeatureColumns, positions: Longs) -> dict[str, Floats]:
+    """Columns (q, s) that the first stage may weigh, at ``positions`` (q, s)."""
+    features = columns.at(positions)
+    features |= {
+        name + POSITIVE: (values > 0).astype(np.float32)
+        for name, values in features.items()
+        if feature_of(name).weight_if_positive
     }
-    if "structure" in families:
-        columns |= {name: values[at] for name, values in context.candidate_features.items()}
-    table = np.stack(list(columns.values()), axis=-1).astype(np.float32)
-    return Sample(tuple(columns), table, np.take_along_axis(true, at, 1), log_importance)
+    if "structure" in columns.families:
+        features |= {name: values[positions] for name, values in index.static_features.items()}
+    return features
 
 
-def fit(samples: Sequence[Sample]) -> FirstStage:
-    """Weights with which the true parents are most probable among all candidates."""
+def fit_first_stage(samples: Sequence[Sample]) -> FirstStage:
+    """Train the weights so that the true parents are most probable among all candidates.
+
+    Parameters
+    ----------
+    samples
+        At least one, all with the same columns.
+    """
     names = samples[0].names
-    tables = [each.table.reshape(-1, len(names)) for each in samples]
+    tables = [each.features.reshape(-1, len(names)) for each in samples]
     mean, scale = moments(np.concatenate(tables))
     parts = [((table - mean) / scale, each) for table, each in zip(tables, samples, strict=True)]
-    queries = sum(map(len, samples))
-    home = np.array([_DEFAULT_WEIGHTS.get(name, 0.0) for name in names]) * scale
+    n_queries = sum(map(len, samples))
+    default = np.array([_DEFAULT_WEIGHTS.get(name, 0.0) for name in names]) * scale  # (f,) of standardised features
 
     def loss(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         total, gradient = 0.0, np.zeros(len(names))
         for table, each in parts:
-            scores = (table @ weights.astype(np.float32)).reshape(each.labels.shape) + each.log_importance
-            everything = logsumexp(scores, axis=1, keepdims=True)
-            true = np.where(each.labels, scores, -np.inf)
-            right = logsumexp(true, axis=1, keepdims=True)
-            total += float((everything - right).sum())
-            slope = np.exp(scores - everything) - np.exp(true - right)
+            scores = (table @ weights.astype(np.float32)).reshape(each.labels.shape) + each.log_importance  # (t, s)
+            log_all = logsumexp(scores, axis=1, keepdims=True)
+            true_scores = np.where(each.labels, scores, -np.inf)
+            log_true = logsumexp(true_scores, axis=1, keepdims=True)
+            total += float((log_all - log_true).sum())
+            slope = np.exp(scores - log_all) - np.exp(true_scores - log_true)
             gradient += slope.ravel().astype(np.float32) @ table
-        return total / queries, gradient / queries
+        return total / n_queries, gradient / n_queries
 
-    sharp = np.exp(minimize_scalar(lambda s: loss(np.exp(s) * home)[0], bounds=(-2, 4), method="bounded").x)
-    home = sharp * home
+    # The defaults are in proportion to each other; first their common factor, then all weights are trained.
+    factor = np.exp(minimize_scalar(lambda s: loss(np.exp(s) * default)[0], bounds=(-2, 4), method="bounded").x)
+    default = factor * default
 
-    def pulled(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+    def regularised(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         value, gradient = loss(weights)
-        away = weights - home
-        return value + _PULL / queries * float(away @ away), gradient + 2 * _PULL / queries * away
+        distance = weights - default
+        ridge = _PULL / n_queries
+        return value + ridge * float(distance @ distance), gradient + 2 * ridge * distance
 
-    found = minimize(pulled, home, jac=True, method="L-BFGS-B", options={"maxiter": 200}).x
-    return FirstStage({name: float(weight) for name, weight in zip(names, found / scale, strict=True)})
+    weights = minimize(regularised, default, jac=True, method="L-BFGS-B", options={"maxiter": 200}).x
+    return FirstStage({name: float(weight) for name, weight in zip(names, weights / scale, strict=True)})

@@ -5,7 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from taxosphere import Concept
-from taxosphere.ranking.lexical.parse import definition, first_phrase, in_speaking_order, parse_concept, stem, stems
+from taxosphere.ranking.lexical.parse import (
+    definition_of,
+    first_phrase_of,
+    in_natural_order,
+    parse_concept,
+    stem,
+    stems,
+)
 
 
 @pytest.mark.parametrize(
@@ -37,8 +44,8 @@ def test_a_plural_becomes_its_singular_and_other_words_stay(word: str, expected:
         ("trailing,", "trailing,"),
     ],
 )
-def test_catalogue_headings_are_read_as_spoken(name: str, expected: str) -> None:
-    assert in_speaking_order(name) == expected
+def test_inverted_headings_are_put_in_natural_order(name: str, expected: str) -> None:
+    assert in_natural_order(name) == expected
 
 
 @pytest.mark.parametrize(
@@ -52,7 +59,7 @@ def test_catalogue_headings_are_read_as_spoken(name: str, expected: str) -> None
     ],
 )
 def test_the_definition_follows_the_copula(name: str, description: str, expected: str | None) -> None:
-    found = definition(name, description).strip()
+    found = definition_of(name, description).strip()
     assert found == (description if expected is None else expected)
 
 
@@ -68,23 +75,23 @@ def test_the_definition_follows_the_copula(name: str, description: str, expected
     ],
 )
 def test_the_first_phrase_ends_before_a_preposition_or_a_relative(body: str, expected: tuple[str, ...]) -> None:
-    assert first_phrase(body) == expected
+    assert first_phrase_of(body) == expected
 
 
 def test_the_head_of_a_name_stands_before_its_preposition() -> None:
-    reading = parse_concept(Concept("x", "Costs of Living", "costs of living are expenses for daily needs"))
-    assert reading.name == ("cost", "of", "living")
-    assert (reading.head_word, reading.first_word) == ("cost", "cost")
-    assert (reading.phrase, reading.phrase_head, reading.phrase_start) == (("expense",), "expense", "expense")
-    assert parse_concept(Concept("y", "sea bird")).head_word == "bird"
+    parsed = parse_concept(Concept("x", "Costs of Living", "costs of living are expenses for daily needs"))
+    assert parsed.name == ("cost", "of", "living")
+    assert (parsed.name_head, parsed.name_start) == ("cost", "cost")
+    assert (parsed.first_phrase, parsed.phrase_head, parsed.phrase_start) == (("expense",), "expense", "expense")
+    assert parse_concept(Concept("y", "sea bird")).name_head == "bird"
 
 
 @given(st.text(max_size=60), st.text(max_size=200))
-def test_any_text_can_be_read(name: str, description: str) -> None:
-    reading = parse_concept(Concept("x", name or "x", description))
-    assert 0 <= reading.names[0].head <= len(reading.name)
-    assert len(reading.phrase) <= 8
-    assert len(reading.body) <= 80
+def test_any_text_can_be_parsed(name: str, description: str) -> None:
+    parsed = parse_concept(Concept("x", name or "x", description))
+    assert 0 <= parsed.names[0].head <= len(parsed.name)
+    assert len(parsed.first_phrase) <= 8
+    assert len(parsed.definition) <= 80
 
 
 def test_vowel_signs_and_accents_that_stand_apart_belong_to_the_word() -> None:

@@ -3,7 +3,7 @@
 import json
 
 from taxosphere.evaluation.studies.base import Study, Variant, winner
-from taxosphere.ranking.features.compute import FAMILIES
+from taxosphere.ranking.features.catalogue import FAMILIES
 
 
 def _without(*dropped: str) -> Variant:

@@ -75,7 +75,7 @@ class OnPictures:
         return self
 
     def _queries(self, vectors: Floats) -> Tensor:
-        points = self.directions.points(vectors)
+        points = self.directions.centred_points(vectors)
         return torch.from_numpy(np.hstack([points, np.zeros((len(points), self._texts.shape[1]), np.float32)]))
 
     def _train(self, task: Labelled, random_state: int, held: Labelled | None = None) -> tuple[Network, int]:

@@ -1,238 +1,284 @@
-"""What speaks for a candidate: signs, each a (queries, candidates) matrix in one form or another.
+"""Computing all features of a block of queries; the names and what they mean are in `catalogue`.
 
-FeatureColumns come in families that can be switched off: ``sphere`` (learned directions and the gate), ``encoder`` (raw
-vectors), ``votes`` (parents of similar concepts, similar children), ``structure`` (of the candidate alone), ``names``
-and ``descriptions`` (words in common, candidate named in the query).
+Features come in families that can be switched off: ``sphere`` (learned directions and the gate), ``encoder`` (vectors
+as the encoder gives them), ``votes`` (parents of similar concepts, similar children), ``structure`` (the candidate
+alone), ``names`` and ``descriptions`` (shared words, candidates mentioned in the query).
+
+Several features compare the query with concepts by one of five measures: "sphere", "text" and "name" (encoder vectors),
+"words" and "spelling" (TF-IDF of words and of letter runs).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
-from taxosphere.encoders.text.vectors import TextVectors
 from taxosphere.orbit import gate
-from taxosphere.ranking.features.candidates import CandidateIndex, Points
+from taxosphere.ranking.features.candidates import CandidateIndex
+from taxosphere.ranking.features.catalogue import check_families
 from taxosphere.ranking.features.layout import (
+    Column,
     FeatureColumns,
-    Form,
-    Matrix,
     NonLeafColumn,
     SparseColumn,
-    largest,
+    largest_columns,
     split_stacked,
 )
-from taxosphere.ranking.lexical.index import BAGS, PHRASE, SEVERAL, SINGLE
+from taxosphere.ranking.lexical.index import BAGS, PHRASE, EncodedBags, count_feature, share_feature
 from taxosphere.ranking.lexical.mentions import definition_mentions, name_mentions
-from taxosphere.ranking.lexical.parse import ParsedConcept
-from taxosphere.ranking.lexical.sparse_rows import SparseRows, stacked
+from taxosphere.ranking.lexical.sparse_rows import SparseRows, stack_rows
+from taxosphere.ranking.queries import Queries
+from taxosphere.typing import Floats
 
-Floats = NDArray[np.float32]
-Forms = dict[str, Form]
-Similar = dict[str, Floats]  # by measure
-Words = Mapping[str, tuple[SparseRows, Floats]]  # of the queries, by the bag they are looked up in: `BagOfWords.encode`
+Columns = dict[str, Column]
+Similarities = dict[str, Floats]  # (q, n) by measure
+QueryBags = Mapping[str, EncodedBags]  # by name of the bag
 
-FAMILIES = ("sphere", "encoder", "votes", "structure", "names", "descriptions")
-ORPHAN_FEATURES = 4  # ways to look for loose ends
-_COMPARED = ("sphere", "full", "name", "text", "grams")  # measures by which children are looked at
-_GATE = 10.0  # γ of the gate margin: a scale for the feature, not a decision
-
-
-@dataclass(frozen=True)
-class Queries:
-    """A block of queries in every form the features need."""
-
-    parsed: Sequence[ParsedConcept]
-    views: TextVectors
-    points: Points
+N_ORPHAN_FEATURES = 4
+_CHILD_MEASURES = ("sphere", "text", "name", "words", "spelling")
+_GATE_GAMMA = 10.0  # γ of the gate margin: it sets the scale of the feature and decides nothing
+_VOTERS, _MANY_VOTERS = 10, 30  # concepts most similar to the query that vote for their parents
+_VECTOR_SHARPNESS, _WORD_SHARPNESS, _WIDE_SHARPNESS = 20.0, 10.0, 6.0
 
 
-def signs(context: CandidateIndex, queries: Queries, families: Sequence[str]) -> FeatureColumns:
-    """All signs of the wanted families but ``structure``, which does not depend on the query."""
-    found: Forms = {}
-    used = {
-        name: bag.encode([BAGS[name](r) for r in queries.parsed]) for name, bag in context.lexical_index.bags.items()
+def compute_features(index: CandidateIndex, queries: Queries, families: Sequence[str]) -> FeatureColumns:
+    """All features of the families that are switched on, except ``structure``, which does not depend on the query.
+
+    Parameters
+    ----------
+    index
+        The n candidates.
+    queries
+        A block of q queries, encoded by the same network as the candidates.
+    families
+        Feature families to compute; see `catalogue.FAMILIES`.
+
+    Raises
+    ------
+    TaxosphereError
+        There is no such family.
+    """
+    check_families(families)
+    bags = {
+        name: bag.encode([BAGS[name](query) for query in queries.parsed])
+        for name, bag in index.lexical_index.bags.items()
     }
-    similar = similarities(context, queries, used)
-    # What children say is gathered from these: all queries of a child in a row.
-    turned = {name: np.ascontiguousarray(similar[name].T) for name in _COMPARED}
+    similarity = similarities(index, queries, bags)
+    # Children's values are gathered from the transposed matrices (n, q): one contiguous row per child.
+    transposed = {measure: np.ascontiguousarray(similarity[measure].T) for measure in _CHILD_MEASURES}
+    columns: Columns = {}
     if "sphere" in families:
-        found |= sphere_signs(context, queries, similar, turned)
+        columns |= sphere_features(index, queries, similarity, transposed)
     if "encoder" in families:
-        found |= encoder_signs(context, similar, turned)
+        columns |= encoder_features(index, similarity, transposed)
     if "names" in families:
-        found |= name_signs(context, queries, similar, used)
+        columns |= name_features(index, queries, similarity, bags)
     if "descriptions" in families:
-        found |= description_signs(context, queries, similar, used)
+        columns |= description_features(index, queries, similarity, bags)
     if "votes" in families:
-        found |= vote_signs(context, similar, turned, families)
-    shape = (len(queries.parsed), len(context.taxonomy))
-    return FeatureColumns(shape, context.non_leaves, found, orphan_features(context, similar, used, families))
+        columns |= vote_features(index, similarity, transposed, families)
+    return FeatureColumns(
+        shape=(len(queries), len(index.taxonomy)),
+        families=tuple(families),
+        non_leaves=index.non_leaves,
+        columns=columns,
+        orphan_features=orphan_features(index, similarity, bags, families),
+    )
 
 
-def similarities(context: CandidateIndex, queries: Queries, used: Words) -> Similar:
-    """Query to concept by each measure; several families build on them."""
-    asked, known = queries.views, context.views
-    unit = {name: context.lexical_index.bags[name].unit(*used[name]) for name in ("grams", "text")}
-    words = _dense(context.lexical_index.similar.ask(unit | {"text, children": unit["text"]}))
-    both = np.concatenate([asked.full, asked.name])
-    texts, name_to_text = np.split(product(both, known.full), 2)
-    text_to_name, names = np.split(product(both, known.name), 2)
+def similarities(index: CandidateIndex, queries: Queries, bags: QueryBags) -> Similarities:
+    """Cosines (q, n) of queries and candidates by each measure, which several families build on."""
+    asked, candidates = queries.text_vectors, index.text_vectors
+    unit = {name: index.lexical_index.bags[name].unit_rows(*bags[name]) for name in ("spelling", "words")}
+    lexical = index.lexical_index.similarity.multiply(unit | {"words, children": unit["words"]})  # (3q, n)
+    spelling, words, words_children = np.split(np.asarray(lexical.toarray(), np.float32), 3)
+    both = np.concatenate([asked.full, asked.name])  # (2q, m)
+    text, name_to_text = np.split(dot_products(both, candidates.full), 2)
+    text_to_name, name = np.split(dot_products(both, candidates.name), 2)
     return {
-        "sphere": product(queries.points.z, context.points.z),
-        "full": texts,
-        "name": names,
+        "sphere": dot_products(queries.points.z, index.points.z),
+        "text": text,
+        "name": name,
         "text to name": text_to_name,
         "name to text": name_to_text,
-        **dict(zip(("grams", "text", "text, children"), np.split(words, 3), strict=True)),
+        "spelling": spelling,
+        "words": words,
+        "words, children": words_children,
     }
 
 
-def product(asked: Floats, known: Floats) -> Floats:
-    """(q, n) of unit rows. What a single query asks goes through torch: numpy's threads would hold a core for a while
-    afterwards, and the encoder of the next query would wait for it. One row is asked twice: a product with two columns
-    reads memory faster than one with a vector."""
-    if len(asked) > 2:
-        return np.asarray(asked @ known.T, np.float32)
-    two = torch.from_numpy(asked if len(asked) == 2 else np.repeat(asked, 2, 0))
-    return np.ascontiguousarray((torch.from_numpy(known) @ two.T).numpy().T[: len(asked)])
+def dot_products(queries: Floats, candidates: Floats) -> Floats:
+    """Dot products (q, n) of rows (q, m) and (n, m).
 
-
-def sphere_signs(context: CandidateIndex, queries: Queries, similar: Similar, turned: Similar) -> Forms:
-    """Sphere cosine, gate margin, and the log density of the query's point under each candidate's vMF distribution."""
-    threshold = gate.thresholds(context.delta, _GATE).astype(np.float32)
-    margin = similar["sphere"] - threshold
-    mean = product(queries.points.z, context.points.mu)
-    density = mean * context.points.kappa
-    density += context.log_normalizer
-    return {
-        "sphere": similar["sphere"],
-        "sphere, children": of_children(context, "sphere", turned),
-        "gate margin": np.clip(margin, -2, 2, out=margin),
-        "sphere mean": mean,
-        "sphere likelihood": density,
-    }
-
-
-def of_children(context: CandidateIndex, name: str, turned: Similar) -> NonLeafColumn:
-    """Similarity to the centre of the candidate's children; zero where there are none.
-
-    The product with a mean is the mean of the products, and those with all concepts are there already.
+    One or two queries are multiplied by torch: after a numpy product BLAS threads spin for a while, and the encoder of
+    the next query would wait for their core. A single row is doubled, because a product with two columns reads memory
+    faster than one with a vector.
     """
-    values = np.ascontiguousarray((context.centres[name] @ turned[name][: context.n_trusted]).T)
+    if len(queries) > 2:
+        return np.asarray(queries @ candidates.T, np.float32)
+    two = torch.from_numpy(queries if len(queries) == 2 else np.repeat(queries, 2, 0))
+    return np.ascontiguousarray((torch.from_numpy(candidates) @ two.T).numpy().T[: len(queries)])
+
+
+def sphere_features(
+    index: CandidateIndex, queries: Queries, similarity: Similarities, transposed: Similarities
+) -> Columns:
+    """Cosines on the sphere, the gate's margin, and log densities of the query's point under the candidates' vMF."""
+    threshold = gate.thresholds(index.radius_gaps, _GATE_GAMMA).astype(np.float32)  # (n,)
+    margin = similarity["sphere"] - threshold
+    direction = dot_products(queries.points.z, index.points.mu)
+    log_density = direction * index.points.kappa
+    log_density += index.log_normalizer
+    return {
+        "sphere similarity": similarity["sphere"],
+        "sphere similarity to children": similarity_to_children(index, "sphere", transposed),
+        "gate margin": np.clip(margin, -2, 2, out=margin),
+        "sphere direction similarity": direction,
+        "sphere likelihood": log_density,
+    }
+
+
+def similarity_to_children(index: CandidateIndex, measure: str, transposed: Similarities) -> NonLeafColumn:
+    """Dot product of the query with the unit mean of the candidate's children; zero where there are none.
+
+    The product with a mean is the mean of products, so it is read off the similarities (n, q) to all concepts.
+    """
+    values = np.ascontiguousarray((index.child_weights[measure] @ transposed[measure][: index.n_trusted]).T)
     return NonLeafColumn(values, np.zeros((len(values), 1), np.float32))
 
 
-def encoder_signs(context: CandidateIndex, similar: Similar, turned: Similar) -> Forms:
+def encoder_features(index: CandidateIndex, similarity: Similarities, transposed: Similarities) -> Columns:
+    """Cosines of encoder vectors: of whole texts, of names, of one with the other, and with the children's mean."""
     return {
-        "encoder": similar["full"],
-        "encoder, names": similar["name"],
-        "encoder, text to name": similar["text to name"],
-        "encoder, name to text": similar["name to text"],
-        "encoder, children": of_children(context, "full", turned),
-        "encoder, children's names": of_children(context, "name", turned),
+        "text similarity": similarity["text"],
+        "name similarity": similarity["name"],
+        "text to name similarity": similarity["text to name"],
+        "name to text similarity": similarity["name to text"],
+        "text similarity to children": similarity_to_children(index, "text", transposed),
+        "name similarity to children": similarity_to_children(index, "name", transposed),
     }
 
 
-def name_signs(context: CandidateIndex, queries: Queries, similar: Similar, used: Words) -> Forms:
-    found: Forms = {"letters in common": similar["grams"]}
-    found |= associations(context, used, ("name head", "name start"), ("name words",))
-    return found | name_mentions(context.lexical_index, queries.parsed, len(context.taxonomy))
+def name_features(index: CandidateIndex, queries: Queries, similarity: Similarities, bags: QueryBags) -> Columns:
+    """Spelling, words of names used by the candidate's children, and candidates mentioned in the query's name."""
+    columns: Columns = {"spelling similarity": similarity["spelling"]}
+    columns |= children_word_features(index, bags, ("name head", "name start"), ("name words",))
+    return columns | name_mentions(index.lexical_index, queries.parsed, len(index.taxonomy))
 
 
-def description_signs(context: CandidateIndex, queries: Queries, similar: Similar, used: Words) -> Forms:
-    found: Forms = {"words in common": similar["text"], "words in common, children": similar["text, children"]}
-    found |= associations(context, used, PHRASE, ("text", "phrase words"))
-    return found | definition_mentions(context.lexical_index, queries.parsed, len(context.taxonomy))
+def description_features(index: CandidateIndex, queries: Queries, similarity: Similarities, bags: QueryBags) -> Columns:
+    """Shared words, words of definitions used by the candidate's children, and candidates the definition mentions."""
+    columns: Columns = {
+        "word similarity": similarity["words"],
+        "word similarity to children": similarity["words, children"],
+    }
+    columns |= children_word_features(index, bags, PHRASE, ("words", "phrase words"))
+    return columns | definition_mentions(index.lexical_index, queries.parsed, len(index.taxonomy))
 
 
-def associations(context: CandidateIndex, used: Words, single: Sequence[str], several: Sequence[str]) -> Forms:
-    """NonLeafColumn which candidates the seed uses the query's words."""
-    assert set(single) <= set(SINGLE)
-    assert set(several) <= set(SEVERAL)
+def children_word_features(
+    index: CandidateIndex, bags: QueryBags, single_word: Sequence[str], several_words: Sequence[str]
+) -> Columns:
+    """How much the children of each candidate use the query's words: shares of all uses, and log counts."""
     rows: dict[str, SparseRows] = {}
-    for name in single:
-        rows |= dict.fromkeys((f"{name} below, share", f"{name} below, count"), used[name][0])
-    for name in several:
-        rows[f"{name} below, share"] = context.lexical_index.bags[name].share(*used[name])
-    found = split_stacked(context.lexical_index.below.ask(rows), list(rows))
-    for name in single:
-        count = found[f"{name} below, count"]
-        found[f"{name} below, count"] = SparseColumn(count.keys, np.log1p(count.values))
-    return dict(found)
+    for bag in single_word:
+        rows |= dict.fromkeys((share_feature(bag), count_feature(bag)), bags[bag].rows)
+    for bag in several_words:
+        rows[share_feature(bag)] = index.lexical_index.bags[bag].weight_shares(*bags[bag])
+    columns = split_stacked(index.lexical_index.children_words.multiply(rows), list(rows))
+    for bag in single_word:
+        count = columns[count_feature(bag)]
+        columns[count_feature(bag)] = SparseColumn(count.keys, np.log1p(count.values))
+    return dict(columns)
 
 
-def vote_signs(context: CandidateIndex, similar: Similar, turned: Similar, families: Sequence[str]) -> Forms:
-    """Parents of the most similar concepts, their parents in turn, and the most similar child."""
-    sources = {"full": 20.0, "name": 20.0}
-    sources |= {"sphere": 20.0} if "sphere" in families else {}
-    sources |= {"text": 10.0} if "descriptions" in families else {}
-    sources |= {"grams": 10.0} if "names" in families else {}
-    ballots = [votes(similar[name][:, : context.n_trusted], 10, sharpness) for name, sharpness in sources.items()]
-    cast = stacked(ballots).matrix(context.n_trusted) @ context.parents
-    parents = split_stacked(cast, list(sources))
-    grandparents = split_stacked(cast @ context.grandparents, list(sources))
-    found: Forms = {}
-    for name in sources:
-        found[f"votes, {name}"] = parents[name]
-        found[f"votes one up, {name}"] = grandparents[name]
-        found[f"most similar child, {name}"] = most_similar_child(context, turned[name])
-    wide = similar["full"] + similar["name"]
-    wide += similar["sphere"] if "sphere" in families else 0
-    cast = votes(wide[:, : context.n_trusted], 30, 6.0).matrix(context.n_trusted) @ context.parents
-    return found | split_stacked(cast, ["votes, wide"]) | split_stacked(cast @ context.above, ["votes below"])
+def vote_features(
+    index: CandidateIndex, similarity: Similarities, transposed: Similarities, families: Sequence[str]
+) -> Columns:
+    """Votes of the concepts most similar to the query for parents and grandparents, and the most similar child."""
+    sharpness = {"text": _VECTOR_SHARPNESS, "name": _VECTOR_SHARPNESS}
+    sharpness |= {"sphere": _VECTOR_SHARPNESS} if "sphere" in families else {}
+    sharpness |= {"words": _WORD_SHARPNESS} if "descriptions" in families else {}
+    sharpness |= {"spelling": _WORD_SHARPNESS} if "names" in families else {}
+    trusted, measures = index.n_trusted, list(sharpness)
+    votes = [vote_weights(similarity[measure][:, :trusted], _VOTERS, sharpness[measure]) for measure in measures]
+    for_parents = stack_rows(votes).matrix(trusted) @ index.trusted_parents  # (measures · q, n)
+    parents = split_stacked(for_parents, measures)
+    grandparents = split_stacked(for_parents @ index.parents, measures)
+    columns: Columns = {}
+    for measure in measures:
+        columns[f"parent of similar concepts, by {measure}"] = parents[measure]
+        columns[f"grandparent of similar concepts, by {measure}"] = grandparents[measure]
+        columns[f"most similar child, by {measure}"] = most_similar_child(index, transposed[measure])
+    joint = similarity["text"] + similarity["name"]
+    joint += similarity["sphere"] if "sphere" in families else 0
+    many = vote_weights(joint[:, :trusted], _MANY_VOTERS, _WIDE_SHARPNESS)
+    for_parents = many.matrix(trusted) @ index.trusted_parents  # (q, n)
+    columns |= split_stacked(for_parents, ["parent of the 30 most similar"])
+    return columns | split_stacked(for_parents @ index.ancestors, ["ancestor of the 30 most similar"])
 
 
-def votes(similarity: Floats, count: int, sharpness: float) -> SparseRows:
-    """Each query's most similar concepts, with weights that sum to one; who has nothing in common with it is silent."""
-    nearest = largest(similarity, count)
-    number, count = nearest.shape
+def vote_weights(similarity: Floats, n_voters: int, sharpness: float) -> SparseRows:
+    """Softmax weights of each query's most similar concepts; concepts with similarity 0 do not vote.
+
+    Parameters
+    ----------
+    similarity
+        (q, n) of queries and concepts.
+    n_voters
+        How many concepts vote.
+    sharpness
+        Factor of the similarities in the softmax.
+
+    Returns
+    -------
+    Rows (q, n), each adding up to one, or to zero where nothing is similar.
+    """
+    nearest = largest_columns(similarity, n_voters)  # (q, k)
+    count, k = nearest.shape
     values = np.take_along_axis(similarity, nearest, 1)
     weights = np.where(values != 0, np.exp(sharpness * (values - values.max(1, keepdims=True))), 0)
     weights /= np.maximum(weights.sum(1, keepdims=True), 1e-12)
-    ends = count * np.arange(number + 1, dtype=np.int32)
+    ends = k * np.arange(count + 1, dtype=np.int32)
     return SparseRows(weights.ravel().astype(np.float32), nearest.ravel().astype(np.int32), ends)
 
 
-def orphan_features(context: CandidateIndex, similar: Similar, used: Words, families: Sequence[str]) -> Floats:
-    """(q, ORPHAN_FEATURES): share of concepts without a parent around the query: among those most like it by text, and
-    by text and words together; of those whose definition says with the same word what they are.
+def orphan_features(
+    index: CandidateIndex, similarity: Similarities, bags: QueryBags, families: Sequence[str]
+) -> Floats:
+    """Mean orphan scores (q, N_ORPHAN_FEATURES) of concepts around each query; they say whether its parent is missing.
 
-    A parent that is missing leaves its children behind, and they resemble the query that misses it too.
+    A missing parent leaves its children without one, and they resemble the query that misses it too. The columns are
+    means over the concepts most similar by text; by text and words; over those whose definition has the same head of
+    the first phrase; the same first word. A family that is switched off leaves zeros.
     """
-    described = "descriptions" in families
-    found = np.zeros((len(similar["full"]), ORPHAN_FEATURES), np.float32)
+    described, trusted = "descriptions" in families, index.n_trusted
+    features = np.zeros((len(similarity["text"]), N_ORPHAN_FEATURES), np.float32)
     if "votes" in families:
-        sources = [similar["full"], *([similar["full"] + similar["text"]] if described else [])]
+        sources = [similarity["text"], *([similarity["text"] + similarity["words"]] if described else [])]
         for column, source in enumerate(sources):
-            near = votes(source[:, : context.n_trusted], 30, 6.0)
-            found[:, column] = near.matrix(context.n_trusted) @ context.loose
+            near = vote_weights(source[:, :trusted], _MANY_VOTERS, _WIDE_SHARPNESS)
+            features[:, column] = near.matrix(trusted) @ index.orphan_scores
     if described:
-        for column, name in enumerate(PHRASE, ORPHAN_FEATURES - len(PHRASE)):
-            rows, usual = used[name][0], context.loose.mean()
-            found[:, column] = usual + rows.sums(context.orphan_word_scores[name][rows.columns] - usual)
-    return found
+        mean = index.orphan_scores.mean()
+        for column, bag in enumerate(PHRASE, N_ORPHAN_FEATURES - len(PHRASE)):
+            rows = bags[bag].rows
+            features[:, column] = mean + rows.sums(index.orphan_scores_by_word[bag][rows.columns] - mean)
+    return features
 
 
-def most_similar_child(context: CandidateIndex, turned: Floats) -> NonLeafColumn:
-    """Similarity of the candidate's most similar child, from similarities (n, q); the query's lowest where there is
-    none."""
-    nothing = np.zeros((0, turned.shape[1]), np.float32)
-    best = np.concatenate([nothing, *(turned.take(children, 0).max(0) for _, children in context.child_groups)])
-    return NonLeafColumn(np.ascontiguousarray(best.T), turned.min(axis=0)[:, None])
+def most_similar_child(index: CandidateIndex, transposed: Floats) -> NonLeafColumn:
+    """Similarity of the candidate's most similar child, from similarities (n, q); the query's lowest where none."""
+    nothing = np.zeros((0, transposed.shape[1]), np.float32)
+    best = np.concatenate([nothing, *(transposed.take(children, 0).max(0) for _, children in index.child_groups)])
+    return NonLeafColumn(np.ascontiguousarray(best.T), transposed.min(axis=0)[:, None])
 
 
-def best_child(context: CandidateIndex, similarity: Floats) -> Floats:
-    """The same for every candidate, as a full matrix."""
-    child = most_similar_child(context, np.ascontiguousarray(similarity.T))
-    found = np.repeat(child.elsewhere, similarity.shape[1], axis=1)
-    found[:, context.non_leaves] = child.values
-    return found
-
-
-def _dense(matrix: Matrix) -> Floats:
-    return np.asarray(matrix.toarray(), np.float32)
+def most_similar_child_dense(index: CandidateIndex, similarity: Floats) -> Floats:
+    """The same as a dense matrix (q, n), from similarities (q, n)."""
+    column = most_similar_child(index, np.ascontiguousarray(similarity.T))
+    dense = np.repeat(column.elsewhere, similarity.shape[1], axis=1)
+    dense[:, index.non_leaves] = column.values
+    return dense

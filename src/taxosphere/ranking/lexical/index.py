@@ -1,243 +1,306 @@
-"""The words of a taxonomy as sparse matrices: who uses which word, and which words stand below which concept."""
+"""The words of a taxonomy as sparse matrices: who uses which word, and which words the children of each use."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from taxosphere.ranking.features.layout import Matrix
 from taxosphere.ranking.lexical.parse import STOP_WORDS, ParsedConcept, parse_concept
-from taxosphere.ranking.lexical.sparse_rows import SparseRows, stacked
+from taxosphere.ranking.lexical.sparse_rows import SparseRows, stack_rows
 from taxosphere.taxonomy import Concept
+from taxosphere.typing import Floats, Longs, Matrix
 
-Floats = NDArray[np.float32]
-Longs = NDArray[np.int64]
+# Version of the rules by which texts become words and words become bags. Models store the words of their taxonomy; a
+# model written under other rules parses its taxonomy again.
+VERSION = 2
+_GRAMS = (3, 4, 5)  # lengths of the runs of letters by which spellings are compared
+_NAME_KEYS = "name keys"
 
-# Of the rules by which a text becomes words, and words become bags. Models keep the words of their seed; one that was
-# written under other rules reads it anew.
-VERSION = 1
-_GRAMS = (3, 4, 5)
-_KEYS = "keys"
+
+class EncodedBags(NamedTuple):
+    """Bags of queries: ``rows`` (q, words) of ones, and how many words of each are not in the vocabulary (q,)."""
+
+    rows: SparseRows
+    n_unknown: Floats
 
 
 @dataclass(frozen=True)
 class BagOfWords:
-    """A vocabulary with the weight of each word, and the seed's concepts as its bags.
+    """A vocabulary with inverse document frequencies, and the concepts of a taxonomy as bags over it.
 
-    Words that no seed concept uses have no column, but their weight counts in the length of a query's bag: a query of
-    mostly unknown words is similar to nothing.
+    Words that no concept uses have no column, but they count in the length of a query's bag: a query of mostly unknown
+    words is similar to nothing.
+
+    Attributes
+    ----------
+    columns
+        Column of each word.
+    weights
+        (words,) inverse document frequencies.
+    unknown_weight
+        That of a word that no concept uses.
+    rows
+        (n, words): 1 where the concept uses the word.
     """
 
     columns: dict[str, int]
     weights: Floats
-    unknown: float
+    unknown_weight: float
     rows: SparseRows
-    """A one where the concept uses the word."""
 
     @classmethod
     def build(cls, bags: Iterable[Iterable[str]]) -> BagOfWords:
-        """Bags are taken one by one: those of all letter grams together would be the largest thing in memory."""
+        """From the words of each concept. Bags are read one by one: all letter runs at once would fill the memory."""
         columns: dict[str, int] = {}
         rows = SparseRows.of_ones(
             [columns.setdefault(word, len(columns)) for word in dict.fromkeys(bag)] for bag in bags
         )
-        return cls.of(columns, rows)
+        return cls.from_rows(columns, rows)
 
     @classmethod
-    def of(cls, columns: dict[str, int], rows: SparseRows) -> BagOfWords:
-        """Weights follow from who uses which word."""
+    def from_rows(cls, columns: dict[str, int], rows: SparseRows) -> BagOfWords:
+        """From a vocabulary and the bags over it; the weights follow from them."""
         frequency = np.bincount(rows.columns, minlength=max(1, len(columns)))
         count = len(rows.counts)
         weights = np.log((1 + count) / (1 + frequency)) + 1e-3  # never quite zero
         return cls(columns, weights.astype(np.float32), float(np.log(1 + count) + 1e-3), rows)
 
     def take(self, kept: Longs) -> BagOfWords:
-        """What `build` makes of these concepts alone: words are numbered anew as they first appear."""
+        """What `build` makes of these concepts alone; words are numbered in the order of their first use."""
         rows = self.rows.take(kept)
-        first = np.full(self.width, len(rows.columns))
-        first[rows.columns[::-1]] = np.arange(len(rows.columns))[::-1]  # of several, the last one assigned stays
-        used = np.argsort(first, kind="stable")[: np.count_nonzero(first < len(rows.columns))]
+        first_use = np.full(self.width, len(rows.columns))
+        first_use[rows.columns[::-1]] = np.arange(len(rows.columns))[::-1]  # of several uses, the last one assigned
+        used = np.argsort(first_use, kind="stable")[: np.count_nonzero(first_use < len(rows.columns))]
         place = np.zeros(self.width, np.int32)
         place[used] = np.arange(len(used))
         words = list(self.columns)
         columns = {words[old]: new for new, old in enumerate(used.tolist())}
-        return BagOfWords.of(columns, rows._replace(columns=place[rows.columns]))
+        return BagOfWords.from_rows(columns, rows._replace(columns=place[rows.columns]))
 
     @property
     def width(self) -> int:
+        """Size of the vocabulary, at least 1."""
         return len(self.weights)
 
-    def encode(self, bags: Sequence[Iterable[str]]) -> tuple[SparseRows, Floats]:
-        """Bags of queries as rows, and for each the number of words that are unknown here."""
+    def encode(self, bags: Sequence[Iterable[str]]) -> EncodedBags:
+        """Bags of queries over this vocabulary."""
         words = [set(bag) for bag in bags]
-        known = [sorted(self.columns[word] for word in own if word in self.columns) for own in words]
-        strange = np.array([len(own) - len(used) for own, used in zip(words, known, strict=True)], np.float32)
-        return SparseRows.of_ones(known), strange
+        columns = [sorted(self.columns[word] for word in bag if word in self.columns) for bag in words]
+        n_unknown = [len(bag) - len(row) for bag, row in zip(words, columns, strict=True)]
+        return EncodedBags(SparseRows.of_ones(columns), np.array(n_unknown, np.float32))
 
-    def unit(self, rows: SparseRows, strange: Floats | float = 0.0) -> SparseRows:
-        """TF-IDF rows of length one."""
+    def unit_rows(self, rows: SparseRows, n_unknown: Floats | float = 0.0) -> SparseRows:
+        """TF-IDF rows of length one; unknown words count in the length."""
         weights = self.weights[rows.columns]
-        squared = rows.sums(weights**2) + strange * self.unknown**2
-        return rows._replace(data=weights / rows.spread(np.sqrt(np.maximum(squared, 1e-12))))
+        squared = rows.sums(weights**2) + n_unknown * self.unknown_weight**2
+        return rows._replace(data=weights / rows.repeat(np.sqrt(np.maximum(squared, 1e-12))))
 
-    def mean(self, values: Floats, usual: float) -> Floats:
-        """Of each word, the mean of ``values`` (n,) over the concepts that use it and one more, which has the usual."""
+    def weight_shares(self, rows: SparseRows, n_unknown: Floats) -> SparseRows:
+        """The share of each word in the total weight of its row; unknown words count in the total."""
+        weights = self.weights[rows.columns]
+        total = rows.sums(weights) + n_unknown * self.unknown_weight
+        return rows._replace(data=weights / rows.repeat(np.maximum(total, 1e-6)))
+
+    def mean_by_word(self, values: Floats, default: float) -> Floats:
+        """(words,) mean of ``values`` (n,) over the concepts that use each word and one more with the default value."""
         uses = np.bincount(self.rows.columns, minlength=self.width)
-        total = np.bincount(self.rows.columns, self.rows.spread(values), minlength=self.width)
-        return np.asarray((total + usual) / (uses + 1), np.float32)
-
-    def share(self, rows: SparseRows, strange: Floats) -> SparseRows:
-        """The share of each word in the weight of its row."""
-        weights = self.weights[rows.columns]
-        total = rows.sums(weights) + strange * self.unknown
-        return rows._replace(data=weights / rows.spread(np.maximum(total, 1e-6)))
-
-
-def row_scaled(matrix: Matrix, factors: NDArray[np.floating]) -> Matrix:
-    return sparse.csr_array(matrix * factors.astype(np.float32)[:, None])
-
-
-@dataclass(frozen=True)
-class Association:
-    """How the seed's children of each concept use the words of a bag."""
-
-    counts: Matrix
-    """(words, n): children of the concept that use the word."""
-    shares: Matrix
-    """(words, n): of all uses of the word, the share below the concept; one is added to all uses."""
-
-    @classmethod
-    def build(cls, bag: BagOfWords, children: Matrix) -> Association:
-        counts = sparse.csr_array(children @ bag.rows.matrix(bag.width))
-        uses = np.asarray(counts.sum(0)).ravel()
-        shares = sparse.csr_array(counts * (1 / (uses + 1)).astype(np.float32)[None, :])
-        return cls(counts.T.tocsr(), shares.T.tocsr())
+        total = np.bincount(self.rows.columns, self.rows.repeat(values), minlength=self.width)
+        return np.asarray((total + default) / (uses + 1), np.float32)
 
 
 @dataclass(frozen=True)
 class StackedMatrix:
-    """Matrices (words, n) of several vocabularies one below the other, so that one product serves them all."""
+    """Matrices (words, n) of several vocabularies, one below the other, so that one product serves them all."""
 
-    first: dict[str, int]
+    first_rows: dict[str, int]
     matrix: Matrix
 
     @classmethod
-    def of(cls, parts: Mapping[str, Matrix]) -> StackedMatrix:
+    def stack(cls, parts: Mapping[str, Matrix]) -> StackedMatrix:
+        """Stack the parts in their order."""
         heights = [part.shape[0] for part in parts.values()]
-        first = dict(zip(parts, np.cumsum([0, *heights]).tolist()))
-        return cls(first, sparse.csr_array(sparse.vstack(list(parts.values()), format="csr")))
+        first_rows = dict(zip(parts, np.cumsum([0, *heights]).tolist()))
+        return cls(first_rows, sparse.csr_array(sparse.vstack(list(parts.values()), format="csr")))
 
-    def ask(self, rows: Mapping[str, SparseRows]) -> Matrix:
-        """Query rows (q, words) times the part of each name: (names · q, n), in the order of the names."""
-        asked = stacked(list(rows.values()), [self.first[name] for name in rows])
-        return asked.matrix(self.matrix.shape[0]) @ self.matrix
+    def multiply(self, rows: Mapping[str, SparseRows]) -> Matrix:
+        """Rows (q, words) times the part of the same name: (names · q, n), in the order of the names."""
+        stacked = stack_rows(list(rows.values()), [self.first_rows[name] for name in rows])
+        return stacked.matrix(self.matrix.shape[0]) @ self.matrix
 
 
-def grams(reading: ParsedConcept) -> list[str]:
-    texts = [f" {name.key} " for name in reading.names]
+def letter_runs(concept: ParsedConcept) -> list[str]:
+    """Runs of three to five letters of the name and all synonyms."""
+    texts = [f" {name.key} " for name in concept.names]
     return [text[i : i + size] for text in texts for size in _GRAMS for i in range(len(text) - size + 1)]
 
 
-def content(words: Iterable[str]) -> list[str]:
+def _content(words: Iterable[str]) -> list[str]:
     return [word for word in words if word not in STOP_WORDS]
 
 
-# What each bag holds of a concept. One-word bags ask "same head?", larger ones "words in common?".
+def _single(word: str) -> list[str]:
+    return [word] if word else []
+
+
+# What each bag holds of a concept. Bags of one word tell whether two concepts have the same one, larger ones how many
+# words they share.
 BAGS: dict[str, Callable[[ParsedConcept], list[str]]] = {
-    "grams": grams,
-    "text": lambda r: content((*r.called, *r.body)),
-    "name words": lambda r: content(r.called),
-    "phrase words": lambda r: content(r.phrase),
-    "name head": lambda r: [r.head_word] if r.head_word else [],
-    "name start": lambda r: [r.first_word] if r.first_word else [],
-    "phrase head": lambda r: [r.phrase_head] if r.phrase_head else [],
-    "phrase start": lambda r: [r.phrase_start] if r.phrase_start else [],
+    "spelling": letter_runs,
+    "words": lambda concept: _content((*concept.name_words, *concept.definition)),
+    "name words": lambda concept: _content(concept.name_words),
+    "phrase words": lambda concept: _content(concept.first_phrase),
+    "name head": lambda concept: _single(concept.name_head),
+    "name start": lambda concept: _single(concept.name_start),
+    "phrase head": lambda concept: _single(concept.phrase_head),
+    "phrase start": lambda concept: _single(concept.phrase_start),
 }
-PHRASE = ("phrase head", "phrase start")  # one of them says what a thing is, the other what a verb is
-SINGLE = ("name head", "name start", *PHRASE)
-SEVERAL = ("text", "name words", "phrase words")
+PHRASE = ("phrase head", "phrase start")
+SINGLE_WORD = ("name head", "name start", *PHRASE)
+SEVERAL_WORDS = ("words", "name words", "phrase words")
+
+
+def share_feature(bag: str) -> str:
+    """Name of the feature that tells a candidate's part of all uses of the query's words in this bag."""
+    return f"children with the same {bag}, share"
+
+
+def count_feature(bag: str) -> str:
+    """Name of the feature that counts a candidate's children with the query's word in this one-word bag."""
+    return f"children with the same {bag}, count"
 
 
 @dataclass(frozen=True)
 class ConceptTokens:
-    """The words of concepts without what they hang below: read once, and valid for any part of them.
+    """The words of concepts apart from the hierarchy; parsed once, and valid for any part of the concepts.
 
-    A bag holds no order of words, so the keys of all names are a bag of their own; ``lengths`` (n,) counts the words of
-    the name proper.
+    Attributes
+    ----------
+    bags
+        By name, as in `BAGS`.
+    name_keys
+        A bag of the keys of all names: the other bags do not keep the order of words.
+    name_lengths
+        (n,) words in the name proper.
     """
 
     bags: dict[str, BagOfWords]
-    keys: BagOfWords
-    lengths: Longs
+    name_keys: BagOfWords
+    name_lengths: Longs
 
     @classmethod
-    def of(cls, concepts: Iterable[Concept]) -> ConceptTokens:
+    def parse(cls, concepts: Iterable[Concept]) -> ConceptTokens:
+        """Parse names, synonyms and descriptions of all concepts."""
         parsed = list(map(parse_concept, concepts))
-        bags = {name: BagOfWords.build(map(take, parsed)) for name, take in BAGS.items()}
-        keys = BagOfWords.build([name.key for name in reading.names if name.words] for reading in parsed)
-        return cls(bags, keys, np.array([len(reading.name) for reading in parsed], np.int64))
+        bags = {name: BagOfWords.build(map(words_of, parsed)) for name, words_of in BAGS.items()}
+        keys = BagOfWords.build([name.key for name in concept.names if name.words] for concept in parsed)
+        return cls(bags, keys, np.array([len(concept.name) for concept in parsed], np.int64))
 
     def take(self, kept: Longs) -> ConceptTokens:
+        """What `parse` makes of these concepts alone."""
         bags = {name: bag.take(kept) for name, bag in self.bags.items()}
-        return ConceptTokens(bags, self.keys.take(kept), self.lengths[kept])
+        return ConceptTokens(bags, self.name_keys.take(kept), self.name_lengths[kept])
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
-        """For an artifact: words, which hold no line breaks, one to a line in the order of their columns."""
-        arrays: dict[str, NDArray[Any]] = {"lengths": self.lengths}
-        for name, bag in (*self.bags.items(), (_KEYS, self.keys)):
-            words = np.frombuffer("\n".join(bag.columns).encode(), np.uint8)
-            arrays |= {f"{name}.words": words, f"{name}.columns": bag.rows.columns, f"{name}.ends": bag.rows.ends}
+        """Arrays for a model folder; a vocabulary is UTF-8 text with one word a line, in the order of its columns."""
+        arrays: dict[str, NDArray[Any]] = {"name_lengths": self.name_lengths}
+        for name, bag in (*self.bags.items(), (_NAME_KEYS, self.name_keys)):
+            vocabulary = np.frombuffer("\n".join(bag.columns).encode(), np.uint8)  # words hold no line breaks
+            arrays |= {
+                f"{name}.vocabulary": vocabulary,
+                f"{name}.columns": bag.rows.columns,
+                f"{name}.ends": bag.rows.ends,
+            }
         return arrays
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> ConceptTokens:
+        """The tokens that `to_arrays` wrote."""
+
         def bag(name: str) -> BagOfWords:
-            words = arrays[f"{name}.words"].tobytes().decode()
-            used = arrays[f"{name}.columns"]
-            rows = SparseRows(np.ones(len(used), np.float32), used, arrays[f"{name}.ends"])
-            return BagOfWords.of({word: column for column, word in enumerate(words.split("\n") if words else ())}, rows)
+            text = arrays[f"{name}.vocabulary"].tobytes().decode()
+            columns = arrays[f"{name}.columns"]
+            rows = SparseRows(np.ones(len(columns), np.float32), columns, arrays[f"{name}.ends"])
+            words = text.split("\n") if text else []
+            return BagOfWords.from_rows({word: column for column, word in enumerate(words)}, rows)
 
-        return cls({name: bag(name) for name in BAGS}, bag(_KEYS), arrays["lengths"])
+        return cls({name: bag(name) for name in BAGS}, bag(_NAME_KEYS), arrays["name_lengths"])
 
-    def places(self) -> dict[str, list[int]]:
-        """The concepts that bear each name."""
-        rows = self.keys.rows
-        owner = np.repeat(np.arange(len(rows.counts)), rows.counts)
+    def positions_by_name(self) -> dict[str, list[int]]:
+        """Positions of the concepts that have each name or synonym, by its key."""
+        rows = self.name_keys.rows
+        concept = np.repeat(np.arange(len(rows.counts)), rows.counts)
         order = np.argsort(rows.columns, kind="stable")
-        bearers, ends = owner[order].tolist(), np.cumsum(np.bincount(rows.columns, minlength=self.keys.width)).tolist()
-        return {key: bearers[start:end] for key, start, end in zip(self.keys.columns, [0, *ends], ends)}
+        uses = np.bincount(rows.columns, minlength=self.name_keys.width)
+        concepts, ends = concept[order].tolist(), np.cumsum(uses).tolist()
+        return {key: concepts[start:end] for key, start, end in zip(self.name_keys.columns, [0, *ends], ends)}
 
-    def shared(self) -> Floats:
-        """How many concepts bear the name of each, itself among them."""
-        rows = self.keys.rows
-        bearers = np.bincount(rows.columns, minlength=self.keys.width)
-        found = np.ones(len(self.lengths), np.float32)
-        named = np.flatnonzero(self.lengths)
-        found[named] = bearers[rows.columns[rows.ends[named]]]  # its own name comes before its synonyms
-        return found
+    def name_counts(self) -> Floats:
+        """(n,) how many concepts have the name of each, itself included."""
+        rows = self.name_keys.rows
+        uses = np.bincount(rows.columns, minlength=self.name_keys.width)
+        counts = np.ones(len(self.name_lengths), np.float32)
+        named = np.flatnonzero(self.name_lengths)
+        counts[named] = uses[rows.columns[rows.ends[named]]]  # the name proper comes before the synonyms
+        return counts
 
 
 class LexicalIndex:
-    """Everything lexical about a seed that does not depend on a query."""
+    """Everything about the words of a taxonomy that does not depend on a query.
+
+    Parameters
+    ----------
+    tokens
+        The words of its concepts.
+    children
+        (n, n): 1 from a concept to its children.
+
+    Attributes
+    ----------
+    bags
+        Those of the tokens.
+    children_words
+        Per bag of `SINGLE_WORD` and `SEVERAL_WORDS`, a part (words, n) named by its feature: of all uses of a word plus
+        one, the share by the children of each concept; for one-word bags also the number of children that use it.
+    similarity
+        Parts "spelling" and "words" (words, n): TF-IDF rows of the concepts; "words, children": of their children's
+        mean. Multiplied by the unit rows of queries these are cosines.
+    positions_by_name, longest_name
+        See `ConceptTokens.positions_by_name`; words in the longest of those names, at most 6.
+    name_counts
+        See `ConceptTokens.name_counts`.
+    """
 
     def __init__(self, tokens: ConceptTokens, children: Matrix) -> None:
         self.bags = tokens.bags
-        known = {name: Association.build(self.bags[name], children) for name in (*SINGLE, *SEVERAL)}
-        self.below = StackedMatrix.of(
-            {f"{name} below, share": known[name].shares for name in known}
-            | {f"{name} below, count": known[name].counts for name in SINGLE}
-        )
-        grams, text = (bag.unit(bag.rows).matrix(bag.width) for bag in (self.bags["grams"], self.bags["text"]))
-        counts = np.maximum(np.asarray(children.sum(1)).ravel(), 1)
-        centre = row_scaled(sparse.csr_array(children @ text), 1 / counts)
-        length = np.sqrt(np.asarray(centre.multiply(centre).sum(1)).ravel())
-        centre = row_scaled(centre, 1 / np.maximum(length, 1e-6))
-        self.similar = StackedMatrix.of({"grams": grams.T, "text": text.T, "text, children": centre.T})
-        self.places = tokens.places()
-        self.longest = min(6, max((key.count(" ") + 1 for key in self.places), default=1))
-        self.shared = tokens.shared()
+        shares: dict[str, Matrix] = {}
+        counts: dict[str, Matrix] = {}
+        for name in (*SINGLE_WORD, *SEVERAL_WORDS):
+            bag = self.bags[name]
+            by_child = sparse.csr_array(children @ bag.rows.matrix(bag.width))  # (n, words)
+            uses = np.asarray(by_child.sum(0)).ravel()
+            shares[share_feature(name)] = sparse.csr_array(by_child * (1 / (uses + 1)).astype(np.float32)[None, :])
+            if name in SINGLE_WORD:
+                counts[count_feature(name)] = by_child
+        self.children_words = StackedMatrix.stack({name: part.T.tocsr() for name, part in (shares | counts).items()})
+        self.similarity = _similarity(self.bags["spelling"], self.bags["words"], children)
+        self.positions_by_name = tokens.positions_by_name()
+        self.longest_name = min(6, max((key.count(" ") + 1 for key in self.positions_by_name), default=1))
+        self.name_counts = tokens.name_counts()
+
+
+def _similarity(spelling: BagOfWords, words: BagOfWords, children: Matrix) -> StackedMatrix:
+    by_spelling, by_words = (bag.unit_rows(bag.rows).matrix(bag.width) for bag in (spelling, words))
+    counts = np.maximum(np.asarray(children.sum(1)).ravel(), 1)
+    mean = _scale_rows(sparse.csr_array(children @ by_words), 1 / counts)
+    length = np.sqrt(np.asarray(mean.multiply(mean).sum(1)).ravel())
+    mean = _scale_rows(mean, 1 / np.maximum(length, 1e-6))
+    return StackedMatrix.stack({"spelling": by_spelling.T, "words": by_words.T, "words, children": mean.T})
+
+
+def _scale_rows(matrix: Matrix, factors: NDArray[np.floating]) -> Matrix:
+    return sparse.csr_array(matrix * factors.astype(np.float32)[:, None])

@@ -12,14 +12,26 @@ from taxosphere.ranking.lexical.index import LexicalIndex
 from taxosphere.ranking.lexical.parse import ParsedConcept
 
 
-def name_mentions(lexical_index: LexicalIndex, parsed: Sequence[ParsedConcept], size: int) -> dict[str, SparseColumn]:
-    """A ``sea bird`` mentions ``bird`` at its end; ``cost of living`` mentions ``cost`` as its head."""
+def name_mentions(index: LexicalIndex, queries: Sequence[ParsedConcept], size: int) -> dict[str, SparseColumn]:
+    """Features of candidates named in the query's name.
+
+    ``sea bird`` mentions ``bird`` at its end; ``cost of living`` mentions ``cost`` as its head.
+
+    Parameters
+    ----------
+    index
+        Names of the candidates.
+    queries
+        The parsed queries, one per row of the columns.
+    size
+        Number of candidates.
+    """
     inside, end, head, same = (defaultdict[int, float](float) for _ in range(4))
-    for row, name in ((row, name) for row, reading in enumerate(parsed) for name in reading.names):
+    for row, name in ((row, name) for row, query in enumerate(queries) for name in query.names):
         words = len(name.words)
-        for start, stop, places in _runs(name.words, lexical_index):
+        for start, stop, positions in _mentions(name.words, index):
             share = (stop - start) / words
-            for key in (row * size + place for place in places):
+            for key in (row * size + position for position in positions):
                 if share == 1:
                     same[key] = 1
                     continue
@@ -28,49 +40,57 @@ def name_mentions(lexical_index: LexicalIndex, parsed: Sequence[ParsedConcept], 
                     end[key] = max(end[key], share)
                 if stop == name.head:
                     head[key] = max(head[key], (stop - start) / name.head)
-    return _few({"named inside": inside, "named at the end": end, "named as the head": head, "same name": same})
-
-
-def definition_mentions(
-    lexical_index: LexicalIndex, parsed: Sequence[ParsedConcept], size: int
-) -> dict[str, SparseColumn]:
-    """The earlier a definition names a candidate the better; its first phrase ending in it is best."""
-    early, length, phrase, phrase_end = (defaultdict[int, float](float) for _ in range(4))
-    for row, reading in enumerate(parsed):
-        for start, stop, places in _runs(reading.body, lexical_index):
-            for key in (row * size + place for place in places):
-                early[key] = max(early[key], 1 / (1 + 0.2 * start))
-                length[key] = max(length[key], stop - start)
-        for start, stop, places in _runs(reading.phrase, lexical_index):
-            for key in (row * size + place for place in places):
-                phrase[key] = 1
-                if stop == len(reading.phrase):
-                    phrase_end[key] = max(phrase_end[key], stop - start)
-    return _few(
+    return _columns(
         {
-            "mentioned early": early,
-            "words mentioned": length,
-            "in the first phrase": phrase,
-            "ends the first phrase": phrase_end,
+            "contained in the query's name": inside,
+            "at the end of the query's name": end,
+            "head of the query's name": head,
+            "same name": same,
         }
     )
 
 
-def _few(found: Mapping[str, Mapping[int, float]]) -> dict[str, SparseColumn]:
+def definition_mentions(index: LexicalIndex, queries: Sequence[ParsedConcept], size: int) -> dict[str, SparseColumn]:
+    """Features of candidates named in the query's definition; parameters as for `name_mentions`.
+
+    The earlier a definition names a candidate the better; a first phrase that ends with it is best.
+    """
+    early, length, phrase, phrase_end = (defaultdict[int, float](float) for _ in range(4))
+    for row, query in enumerate(queries):
+        for start, stop, positions in _mentions(query.definition, index):
+            for key in (row * size + position for position in positions):
+                early[key] = max(early[key], 1 / (1 + 0.2 * start))
+                length[key] = max(length[key], stop - start)
+        for start, stop, positions in _mentions(query.first_phrase, index):
+            for key in (row * size + position for position in positions):
+                phrase[key] = 1
+                if stop == len(query.first_phrase):
+                    phrase_end[key] = max(phrase_end[key], stop - start)
+    return _columns(
+        {
+            "early in the query's definition": early,
+            "words of it in the query's definition": length,
+            "in the definition's first phrase": phrase,
+            "end of the definition's first phrase": phrase_end,
+        }
+    )
+
+
+def _columns(values: Mapping[str, Mapping[int, float]]) -> dict[str, SparseColumn]:
     return {
         name: SparseColumn(
-            np.fromiter(marks, np.int64, len(marks)), np.fromiter(marks.values(), np.float32, len(marks))
+            np.fromiter(by_key, np.int64, len(by_key)), np.fromiter(by_key.values(), np.float32, len(by_key))
         )
-        for name, marks in found.items()
+        for name, by_key in values.items()
     }
 
 
-def _runs(words: tuple[str, ...], lexical_index: LexicalIndex) -> list[tuple[int, int, list[int]]]:
-    """Runs of words that are the name of a candidate: (start, stop, its positions)."""
-    found = []
+def _mentions(words: tuple[str, ...], index: LexicalIndex) -> list[tuple[int, int, list[int]]]:
+    """Runs of words that are the name of a candidate: (start, stop, positions of the candidates)."""
+    mentions = []
     for start in range(len(words)):
-        for stop in range(start + 1, min(len(words), start + lexical_index.longest) + 1):
-            places = lexical_index.places.get(" ".join(words[start:stop]))
-            if places is not None:
-                found.append((start, stop, places))
-    return found
+        for stop in range(start + 1, min(len(words), start + index.longest_name) + 1):
+            positions = index.positions_by_name.get(" ".join(words[start:stop]))
+            if positions is not None:
+                mentions.append((start, stop, positions))
+    return mentions

@@ -1,6 +1,6 @@
-"""Names and definitions as words: stems, the head of a name, the first phrase of a definition.
+"""Parsing of names and definitions into words: stems, the head of a name, the first phrase of a definition.
 
-Rules for English, chosen to be harmless elsewhere: a language they do not know simply yields fewer matches.
+The rules are for English and harmless elsewhere: in other languages they find fewer matches.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from taxosphere.taxonomy import Concept
 
 
 def _marks() -> str:
-    """Vowel signs of Indic scripts and accents that stand apart, as ranges: `\\w` takes them for the ends of words."""
-    found = [code for code in range(0x300, 0x1F000) if unicodedata.category(chr(code))[0] == "M"]
-    starts = [code for code in found if unicodedata.category(chr(code - 1))[0] != "M"]
-    ends = [code for code in found if unicodedata.category(chr(code + 1))[0] != "M"]
+    """Regex ranges of combining marks (vowels of Indic scripts, separate accents), at which `\\w` would end a word."""
+    marks = [code for code in range(0x300, 0x1F000) if unicodedata.category(chr(code))[0] == "M"]
+    starts = [code for code in marks if unicodedata.category(chr(code - 1))[0] != "M"]
+    ends = [code for code in marks if unicodedata.category(chr(code + 1))[0] != "M"]
     return "".join(f"{chr(first)}-{chr(last)}" for first, last in zip(starts, ends, strict=True))
 
 
@@ -61,13 +61,13 @@ _IRREGULAR = {
     "wolves": "wolf",
     "lives": "life",
 }
-_LONGEST_BODY = 80  # words of a definition that are read
+_LONGEST_DEFINITION = 80  # words of a definition that are read
 _LONGEST_PHRASE = 8
 
 
 @lru_cache(maxsize=1 << 16)  # a taxonomy repeats its words
 def stem(word: str) -> str:
-    """The singular of an English noun; other words stay as they are, give or take a final s."""
+    """The singular of an English noun; other words unchanged, except that some lose a final s."""
     if word in _IRREGULAR:
         return _IRREGULAR[word]
     if len(word) > 4 and word.endswith("ies"):
@@ -80,17 +80,18 @@ def stem(word: str) -> str:
 
 
 def stems(text: str) -> tuple[str, ...]:
+    """Stems of all words of a text in lower case."""
     return tuple(map(stem, _WORD.findall(text)))
 
 
-def in_speaking_order(name: str) -> str:
-    """Library headings turned round: ``abscess, liver`` is a liver abscess."""
+def in_natural_order(name: str) -> str:
+    """Inverted headings put in natural order: ``abscess, liver`` becomes ``liver abscess``."""
     parts = [part.strip() for part in name.split(",")]
     return " ".join(reversed(parts)) if 1 < len(parts) <= 3 and all(parts) else name
 
 
-def definition(name: str, description: str) -> str:
-    """What follows ``NAME is``, or the description itself where it does not begin that way."""
+def definition_of(name: str, description: str) -> str:
+    """The description without a leading ``NAME is``."""
     verb = _COPULA.search(description[:160])
     if verb:
         subject = description[: verb.start()]
@@ -99,9 +100,9 @@ def definition(name: str, description: str) -> str:
     return description.removeprefix(name)
 
 
-def first_phrase(body: str) -> tuple[str, ...]:
-    """Stems of the first noun phrase: ``a large bird of prey`` gives large, bird."""
-    tokens = _TOKEN.findall(body[:200])
+def first_phrase_of(definition: str) -> tuple[str, ...]:
+    """Stems of the first noun phrase of a definition: ``a large bird of prey`` gives large, bird."""
+    tokens = _TOKEN.findall(definition[:200])
     start = 0
     while start < len(tokens) and tokens[start] in _PHRASE_STARTS:
         start += 1
@@ -118,64 +119,84 @@ def first_phrase(body: str) -> tuple[str, ...]:
 
 
 class Name(NamedTuple):
-    """The words of a name, and how many there are up to and including its head: before the first preposition."""
+    """Stems of a name, and how many of them come before the first preposition; the last of those is its head."""
 
     words: tuple[str, ...]
     head: int
 
     @property
     def key(self) -> str:
+        """The stems in one string, by which equal names are found."""
         return " ".join(self.words)
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedConcept:
-    """The words of one concept."""
+    """The words of one concept.
+
+    Attributes
+    ----------
+    names
+        Its name, then its synonyms, without repetitions.
+    definition
+        Stems of its definition.
+    first_phrase
+        Stems of the first noun phrase of the definition.
+    """
 
     names: tuple[Name, ...]
-    """Its name, then its synonyms."""
-    body: tuple[str, ...]
-    phrase: tuple[str, ...]
+    definition: tuple[str, ...]
+    first_phrase: tuple[str, ...]
 
     @property
     def name(self) -> tuple[str, ...]:
+        """Stems of its name proper."""
         return self.names[0].words
 
     @property
-    def called(self) -> tuple[str, ...]:
-        """The words of everything it is called."""
+    def name_words(self) -> tuple[str, ...]:
+        """Stems of its name and all synonyms."""
         return tuple(chain.from_iterable(name.words for name in self.names))
 
     @property
     def key(self) -> str:
+        """Its name as one string of stems."""
         return self.names[0].key
 
     @property
-    def head_word(self) -> str:
+    def name_head(self) -> str:
+        """Last word of the name before a preposition; empty for an empty name."""
         return self.name[self.names[0].head - 1] if self.name else ""
 
     @property
-    def first_word(self) -> str:
-        """Of a name with several."""
+    def name_start(self) -> str:
+        """First word of a name with several words; empty for others."""
         return self.name[0] if len(self.name) > 1 else ""
 
     @property
     def phrase_head(self) -> str:
-        return self.phrase[-1] if self.phrase else ""
+        """Last word of the first phrase, which for a noun says what the concept is."""
+        return self.first_phrase[-1] if self.first_phrase else ""
 
     @property
     def phrase_start(self) -> str:
-        """Of a verb's definition this is the verb."""
-        return self.phrase[0] if self.phrase else ""
+        """First word of the first phrase, which for a verb says what the concept is."""
+        return self.first_phrase[0] if self.first_phrase else ""
 
 
 def parse_concept(concept: Concept) -> ParsedConcept:
+    """Parse the name, synonyms and description of a concept."""
     name, description = concept.name.lower(), concept.description.lower()
     names = [parse_name(name), *(parse_name(synonym.lower()) for synonym in concept.synonyms)]
-    body = definition(name, description)
-    return ParsedConcept(tuple(dict.fromkeys(names)), stems(body)[:_LONGEST_BODY], first_phrase(body))
+    definition = definition_of(name, description)
+    return ParsedConcept(
+        names=tuple(dict.fromkeys(names)),
+        definition=stems(definition)[:_LONGEST_DEFINITION],
+        first_phrase=first_phrase_of(definition),
+    )
 
 
 def parse_name(name: str) -> Name:
-    words = stems(in_speaking_order(name))
+    """Stems and head of a name in lower case."""
+    words = stems(in_natural_order(name))
     return Name(words, next((i for i, word in enumerate(words) if i and word in _PREPOSITIONS), len(words)))

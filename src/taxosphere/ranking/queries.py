@@ -1,0 +1,81 @@
+"""Queries in every form that features are computed from: words, text vectors, and points on the sphere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from taxosphere.encoders.text.vectors import TextVectors
+from taxosphere.model.network import SphereNetwork
+from taxosphere.ranking.lexical.parse import ParsedConcept, parse_concept
+from taxosphere.taxonomy import Concept
+from taxosphere.typing import Floats
+
+
+@dataclass(frozen=True)
+class SpherePoints:
+    """Concepts on the sphere as numpy arrays: points, mean directions and concentrations.
+
+    Attributes
+    ----------
+    z
+        (n, d) unit rows: where a concept lies as a child.
+    mu
+        (n, d) unit rows: mean direction of its von Mises-Fisher distribution, as a parent.
+    kappa
+        (n,) concentrations of these distributions.
+    """
+
+    z: Floats
+    mu: Floats
+    kappa: Floats
+
+    def take(self, rows: NDArray[np.integer]) -> SpherePoints:
+        """Only these concepts, in this order."""
+        return SpherePoints(self.z[rows], self.mu[rows], self.kappa[rows])
+
+
+@dataclass(frozen=True)
+class Queries:
+    """A block of q queries: parsed names and definitions, text vectors (q, m) and sphere points (q, d)."""
+
+    parsed: Sequence[ParsedConcept]
+    text_vectors: TextVectors
+    points: SpherePoints
+
+    def __len__(self) -> int:
+        return len(self.parsed)
+
+
+def embed(network: SphereNetwork, vectors: Floats) -> SpherePoints:
+    """Map text vectors (n, m) onto the sphere, without gradients.
+
+    Parameters
+    ----------
+    network
+        A trained head.
+    vectors
+        (n, m) text vectors of names with descriptions.
+    """
+    with torch.no_grad():
+        z, mu, kappa = network(torch.from_numpy(vectors))
+    return SpherePoints(z.numpy(), mu.numpy(), kappa.numpy())
+
+
+def encode_queries(network: SphereNetwork, concepts: Sequence[Concept], text_vectors: TextVectors) -> Queries:
+    """Parse and embed a block of queries.
+
+    Parameters
+    ----------
+    network
+        The head that embedded the candidates too.
+    concepts
+        The q queries.
+    text_vectors
+        Their text vectors (q, m).
+    """
+    return Queries([parse_concept(concept) for concept in concepts], text_vectors, embed(network, text_vectors.full))
