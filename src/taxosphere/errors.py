@@ -15,7 +15,7 @@ class InputError(TaxosphereError):
     """The input is at fault (exit code 2). Reads ``FILE:LINE: what is wrong, what to do``."""
 
     def __init__(self, message: str, path: str | PathLike[str] | None = None, line: int | None = None) -> None:
-        self.message = message
+        self.message = message = " ".join(message.splitlines())  # what a parser says may have several lines
         self.path = None if path is None else fspath(path)
         self.line = line
         where = "" if self.path is None else f"{self.path}: " if line is None else f"{self.path}:{line}: "

@@ -55,6 +55,7 @@ def read_table(grid: Grid, reading: Reading, options: ReadOptions) -> Draft:
         draft.left_out(f"{counted(empty, 'row')} without a path")
     if unread := [i for i in range(width) if not titles[i] and i not in (at, ids)]:
         draft.left_out(f"{counted(len(unread), 'column')} without a title not read")
+    last = rows[-1][at] if rows and at < len(rows[-1]) else ""
     draft.meta[META] = {
         "columns": titles if reading.header >= 0 else [],
         "path": at,
@@ -62,8 +63,8 @@ def read_table(grid: Grid, reading: Reading, options: ReadOptions) -> Draft:
         "separator": style.separator,
         "pattern": style.pattern,
         "behind": style.behind,
-        "spaced": f" {style.separator} " in (rows[-1][at] if rows else ""),
-        "joint": _joint(style, rows[-1][at]) if rows else "",
+        "spaced": f" {style.separator} " in last,
+        "joint": _joint(style, last) if rows else "",
         **kept_delimiter(grid),
     }
     table_source.keep(draft, grid, options)

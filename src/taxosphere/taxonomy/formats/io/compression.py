@@ -26,7 +26,7 @@ MAGIC = {".gz": b"\x1f\x8b", ".bz2": b"BZh", ".xz": b"\xfd7zXZ\x00", ".zip": b"P
 NAMES = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zip": "zip"}
 WRITABLE = (".gz", ".bz2", ".xz")
 # What the decompressors raise on damaged data, beside the OSError of bzip2 and gzip.
-DAMAGED = (EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, gzip.BadGzipFile)
+DAMAGED = (EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, gzip.BadGzipFile, NotImplementedError)
 _BZIP2_BLOCK = (b"1AY&SY", b"\x17rE8P\x90")  # follows the level of compression: a block, or the end of an empty file
 
 
@@ -60,7 +60,7 @@ def zip_members(path: Path) -> list[str]:
     try:
         with zipfile.ZipFile(path) as archive:
             return [item.filename for item in archive.infolist() if _is_content(item)]
-    except zipfile.BadZipFile:
+    except (zipfile.BadZipFile, NotImplementedError):
         raise InputError("the zip data is cut off or damaged", path=path) from None
 
 
@@ -196,7 +196,7 @@ def check_zip(content: IO[bytes], path: Path) -> None:
     try:
         with zipfile.ZipFile(content) as archive:
             items = archive.infolist()
-    except (zipfile.BadZipFile, OSError):
+    except (zipfile.BadZipFile, NotImplementedError, OSError):
         return
     size, packed = sum(item.file_size for item in items), sum(item.compress_size for item in items)
     if size > MOST_BYTES or (size > UNLIMITED_BYTES and size > MOST_RATIO * packed):

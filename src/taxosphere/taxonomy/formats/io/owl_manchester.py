@@ -233,8 +233,12 @@ class _Reader(Tokens):
     def _name(self) -> Any:
         token = self.next
         if token.kind == "iri":
+            try:
+                node = self.terms.iri(token.text[1:-1])
+            except ValueError as error:
+                raise self.fault(f"{error}; expected another address") from None
             self.at += 1
-            return self.terms.iri(token.text[1:-1])
+            return node
         if token.kind != "name" or token.text in _KEYWORDS:
             raise self.fault("expected a name")
         self.at += 1
