@@ -184,7 +184,7 @@ def test_a_parent_that_repeats_the_nesting_is_kept(tmp_path: Path) -> None:
     taxonomy = read(tmp_path / "x.json", text)
     assert taxonomy.extras == ((("parent", '"null"'),), (("parent", "a"),))
     taxonomy.write(tmp_path / "y.json")
-    assert [json.loads((tmp_path / "y.json").read_text(encoding="utf-8"))] == json.loads(text)
+    assert json.loads((tmp_path / "y.json").read_text(encoding="utf-8")) == json.loads(text)
     lonely = Taxonomy.from_concepts([Concept("1", "a", extras=(("parent", "x"),)), Concept("2", "b")], [])
     lonely.write(tmp_path / "z.json")
     assert list(Taxonomy.read(tmp_path / "z.json").concepts()) == list(lonely.concepts())

@@ -46,7 +46,7 @@ from taxosphere.taxonomy.formats import (
     wordnet,
     yaml_tree,
 )
-from taxosphere.taxonomy.formats.io import grid, obsolete
+from taxosphere.taxonomy.formats.io import grid, kept_text, obsolete
 from taxosphere.taxonomy.formats.io.archives import TAR_SUFFIXES
 from taxosphere.taxonomy.formats.io.compression import single_member
 from taxosphere.taxonomy.formats.io.draft import Draft, build
@@ -57,6 +57,7 @@ from taxosphere.taxonomy.formats.io.streams import (
     UTF8_BOM,
     bare_suffix,
     open_raw_bytes,
+    open_to_write,
     reading,
     suffix_to_write,
     writing,
@@ -107,6 +108,10 @@ class Format:
         Fields of `ReadOptions` that the reader uses. `strict` and `dangling` work for all.
     unsupported : callable, optional
         ``unsupported(taxonomy) -> list of str``: what a file of this format cannot hold, one line each.
+    keeps_text : bool
+        Whether the text of the file is kept and written back where nothing has changed.
+    extend : callable, optional
+        See `kept_text.text_for`; makes the kept text hold what was added.
     """
 
     name: str
@@ -118,6 +123,8 @@ class Format:
     reads_also: tuple[str, ...] = ()
     options: frozenset[str] = frozenset()
     unsupported: Callable[[Taxonomy], list[str]] | None = None
+    keeps_text: bool = False
+    extend: kept_text.Extend | None = None
 
 
 TABLES = (".tsv", ".csv", ".xlsx")
@@ -268,6 +275,7 @@ FORMATS = {
             reads_also=(".xml",),
             read=opml.read,
             write=opml.write,
+            keeps_text=True,
             recognise=opml.recognise,
         ),
         Format(name="freemind", summary="mind map of FreeMind or Freeplane", suffixes=(".mm",), read=freemind.read),
@@ -278,6 +286,7 @@ FORMATS = {
             reads_also=(".xml",),
             read=graphml.read,
             write=graphml.write,
+            keeps_text=True,
             recognise=graphml.recognise,
             options=frozenset({"columns", "mapping"}),
         ),
@@ -304,6 +313,7 @@ FORMATS = {
             suffixes=(".tre", ".nwk", ".newick", ".tree"),
             read=newick.read,
             write=newick.write,
+            keeps_text=True,
             unsupported=newick.unsupported_content,
         ),
         Format(
@@ -322,6 +332,7 @@ FORMATS = {
             suffixes=(".json",),
             read=json_tree.read,
             write=json_tree.write,
+            keeps_text=True,
             options=RECORD_OPTIONS,
         ),
         Format(
@@ -338,6 +349,7 @@ FORMATS = {
             suffixes=(".yaml", ".yml"),
             read=yaml_tree.read,
             write=yaml_tree.write,
+            keeps_text=True,
             options=RECORD_OPTIONS,
         ),
         Format(
@@ -346,6 +358,7 @@ FORMATS = {
             suffixes=(".jsonl", ".ndjson"),
             read=jsonl.read,
             write=jsonl.write,
+            keeps_text=True,
             options=frozenset({"mapping", "language"}),
         ),
     )
@@ -374,7 +387,8 @@ def read(path: str | PathLike[str], options: ReadOptions | None = None) -> Taxon
         draft = form.read(path, options)
         if form.name != "native":
             obsolete.set_aside(draft)
-        return build(draft, options)
+        taxonomy = build(draft, options)
+    return kept_text.keep(taxonomy, path, form.name) if form.keeps_text else taxonomy
 
 
 def write(taxonomy: Taxonomy, path: str | PathLike[str], options: WriteOptions | None = None) -> None:
@@ -395,6 +409,11 @@ def write(taxonomy: Taxonomy, path: str | PathLike[str], options: WriteOptions |
         check_target(path)
         form = format_to_write(taxonomy, path)
         assert form.write is not None  # or it would have been refused
+        text = kept_text.text_for(taxonomy, form.name, form.extend)
+        if text is not None:
+            with open_to_write(path) as handle:
+                handle.write(text)
+            return
         whole = taxonomy if form.name == "native" else obsolete.brought_back(taxonomy)
         form.write(whole, path, options or WriteOptions())
 

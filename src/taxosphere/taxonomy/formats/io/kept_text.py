@@ -7,16 +7,18 @@ written unchanged: line ends, quoting, order and byte order mark stay. With addi
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from taxosphere.taxonomy.formats.io.source_text import read_source
+from taxosphere.taxonomy.formats.io.streams import open_raw_bytes
 from taxosphere.taxonomy.graph import Taxonomy
 
 META = "source"
-LARGEST = 32 << 20  # characters; larger files are written anew
+LARGEST = 32 << 20  # bytes; larger files are written anew
+_DECLARED = re.compile(rb"""\s*<\?xml[^>]*encoding\s*=\s*["']([\w.-]+)""")
 
 Extend = Callable[[str, Taxonomy, int, int], str | None]
 
@@ -35,8 +37,14 @@ def keep(taxonomy: Taxonomy, path: Path, format: str) -> Taxonomy:
     """
     if path.stat().st_size > LARGEST or any(problem.fatal for problem in taxonomy.reading):
         return taxonomy
-    text = read_source(path)
-    if len(text) > LARGEST:
+    with open_raw_bytes(path) as handle:
+        content = handle.read(LARGEST + 1)
+    declared = _DECLARED.match(content)
+    if len(content) > LARGEST or (declared and declared[1].lower() not in (b"utf-8", b"us-ascii")):
+        return taxonomy
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError:
         return taxonomy
     size, edges = len(taxonomy), len(taxonomy.edge_array)
     source = {"format": format, "text": text, "digest": _digest(taxonomy, size, edges), "size": [size, edges]}
@@ -74,7 +82,7 @@ def _digest(taxonomy: Taxonomy, size: int, edges: int) -> str:
     for column in (taxonomy.ids, taxonomy.names, taxonomy.descriptions):
         digest.update("\x1f".join(column[:size]).encode("utf-8", "surrogatepass") + b"\x1e")
     for lists in (taxonomy.synonyms, taxonomy.images, taxonomy.extras):
-        digest.update(repr([list(items) for items in lists[:size] if items]).encode("utf-8", "surrogatepass"))
+        digest.update(repr([sorted(items) for items in lists[:size] if items]).encode("utf-8", "surrogatepass"))
         digest.update(bytes(bool(items) for items in lists[:size]))
     digest.update(taxonomy.edge_array[:edges].tobytes())
     return digest.hexdigest()
