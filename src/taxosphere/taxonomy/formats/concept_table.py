@@ -8,6 +8,7 @@ titles.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -28,6 +29,7 @@ from taxosphere.taxonomy.graph import Taxonomy
 
 MEANT = frozenset(("id", "name", "parent", "child"))
 META = "table"  # where a taxonomy keeps the columns it came with
+_WHOLE_NUMBER = re.compile(r"\d+\.0")  # as some programs write an id in a column with empty cells
 JOINTS = "|;,\n"  # between the parents in one cell
 # What some put into the cell of a concept that has no parent.
 NO_PARENT = frozenset(("0", "-1", "-", "–", "—", "none", "null", "nil", "root", "top", "n/a", "na", "\\n", "#n/a"))
@@ -41,11 +43,11 @@ def read_table(grid: Grid, reading: Reading, options: ReadOptions) -> Draft:
     """Read a table that is understood as one of concepts."""
     draft = Draft(path=grid.path, format="concept table")
     roles = _hierarchy_columns(draft, reading)
-    header = reading.titles
+    header = reading.titles if reading.header >= 0 else [""] * max(map(len, grid.rows))
     details = cells.detail_names(header, set(roles.values()))
     rows, lines = without_footer(draft, grid.rows[reading.header + 1 :], grid.lines[reading.header + 1 :])
     columns = _columns(grid.path, rows, lines, len(header))
-    if "" in header and any(any(columns[i]) for i, title in enumerate(header) if not title):
+    if reading.header >= 0 and "" in header and any(any(columns[i]) for i, title in enumerate(header) if not title):
         draft.left_out("columns without a title are not read", grid.lines[reading.header])
     texts = {role: columns[i] for role, i in roles.items()}
     texts["id"] = _ids(texts)
@@ -53,7 +55,7 @@ def read_table(grid: Grid, reading: Reading, options: ReadOptions) -> Draft:
     ends = _read_parents(draft, texts, lines, escaped=header[roles["parent"]].endswith(cells.ESCAPED))
     by_name = bool(ends) and roles["id"] != roles["name"] and not ends & set(draft.ids)
     draft.meta[META] = {"columns": header, "roles": roles, "parents": "name" if by_name else "id"}
-    draft.meta[META] |= kept_delimiter(grid)
+    draft.meta[META] |= {"header": reading.header >= 0, **kept_delimiter(grid)}
     draft.notes += reading.notes
     table_source.keep(draft, grid, options)
     return draft
@@ -171,6 +173,8 @@ def _parents(cell: str, whole: set[str]) -> list[str]:
     single = next((text for text in (cell, cell.strip()) if text in whole), None)
     if single:
         return [single]
+    if _WHOLE_NUMBER.fullmatch(cell.strip()) and (number := cell.strip().partition(".")[0]) in whole:
+        return [number]
     for joint in JOINTS:
         parts = [part.strip() for part in cell.split(joint) if part.strip()]
         if len(parts) > 1 and whole.issuperset(parts):
@@ -211,6 +215,9 @@ class Layout(table_writer.Layout):
         self.titles[roles["parent"]] = title + cells.ESCAPED * escaped
         self.details = cells.detail_columns(taxonomy)
         self.places = cells.place_details(self.titles, set(roles.values()), self.details, MEANT)
+        self.width = len(self.titles)
+        if not kept.get("header", True) and not any(self.titles):
+            self.titles = []
 
     @classmethod
     def reread(cls, source: SourceText, path: Path, options: ReadOptions) -> Draft:
@@ -219,7 +226,7 @@ class Layout(table_writer.Layout):
 
     def row(self, edge: tuple[int, int]) -> list[str]:
         position = edge[1]
-        texts = [""] * len(self.titles)
+        texts = [""] * self.width
         texts[self.roles["name"]] = self.taxonomy.names[position]
         texts[self.roles["id"]] = self.taxonomy.ids[position]
         texts[self.roles["parent"]] = self.parents[position]

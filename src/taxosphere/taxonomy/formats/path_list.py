@@ -117,7 +117,7 @@ class Layout(path_rows.PathLayout):
         self.joint = str(kept.get("joint", ""))
         if not self.joint and self.id is None and self.needs_ids():
             self.joint = "{} - {}"
-        self.behind = bool(kept.get("behind"))
+        self.style = PathStyle(separator, max(int(kept.get("pattern", 0)), 0), bool(kept.get("behind")))
         self.details = cells.detail_columns(taxonomy) if self.titles else []
         taken = {self.at, *([self.id] if self.id is not None else [])}
         self.places = cells.place_details(
@@ -145,12 +145,15 @@ class Layout(path_rows.PathLayout):
         id, path = taxonomy.ids[way[-1]], self.between.join(taxonomy.names[i].strip() for i in way)
         if "\n" in path or "\r" in path:
             raise InputError(f"the path '{path[:60]!a}' holds a line break; write another format")
-        texts[self.at] = (
-            (self.joint.format(path, id) if self.behind else self.joint.format(id, path)) if self.joint else path
-        )
+        texts[self.at] = self._with_id(id, path) if self.joint else path
         if self.id is not None and not self.is_path_id(way):
             texts[self.id] = id
         values = cells.write_columns(taxonomy.concept(way[-1]), self.details)
         for place, value in zip(self.places, values, strict=True):
             texts[place] = value
         return texts
+
+    def _with_id(self, id: str, path: str) -> str:
+        """A line with the id beside the path; without it, where it would not be read as one."""
+        line = self.joint.format(path, id) if self.style.behind else self.joint.format(id, path)
+        return line if self.style.split(line) == (id, self.style.split_path(path)) else path

@@ -201,6 +201,8 @@ def _by_codes_stated(grid: Grid, reading: Reading, options: ReadOptions) -> bool
     """Codes that nest, where the user says so."""
     if not options.nested:
         return False
+    if reading.header < 0 and not any(map(str.isdecimal, "".join(grid.rows[0]))):
+        reading.header, reading.titles = 0, [cell.strip() for cell in grid.rows[0]]
     reading.roles = _assigned(grid, reading, options) | reading.roles
     reading.layout = CODES
     if "id" not in reading.roles:
@@ -279,10 +281,14 @@ def _is_path_column(grid: Grid, reading: Reading) -> bool:
 def _is_level_block(grid: Grid, reading: Reading) -> bool:
     """Columns at the right end of the table in which every row is a path, filled from the left."""
     block = level_columns.by_content(grid.rows[reading.header + 1 :], _width(grid))
+    untitled = reading.header < 0 and len(grid.rows) > 1
+    if untitled and (block is None or level_columns.begins_with_titles(grid.rows, block)):
+        below = level_columns.by_content(grid.rows[1:], _width(grid))
+        if below is not None and level_columns.begins_with_titles(grid.rows, below):
+            block = below
+            reading.header, reading.titles = 0, [cell.strip() for cell in grid.rows[0]]
     if block is None:
         return False
-    if reading.header < 0 and level_columns.begins_with_titles(grid.rows, block):
-        reading.header, reading.titles = 0, [cell.strip() for cell in grid.rows[0]]
     reading.layout, reading.levels = LEVELS, block
     if "id" not in reading.roles:
         ids = [i for i in range(min(block.names)) if _is_code_column(column(grid, reading, i))]

@@ -15,7 +15,8 @@ _RANGE = re.compile(r"([^\W_]+(?:\.\d+)?)\s*[-–—]\s*([^\W_]+(?:\.\d+)?)")
 _CHECK_DIGIT = re.compile(r"(\d{8})-\d")
 _PADDING = re.compile(r"[xX]{2}$|(?<=\d)[xX]$")
 _SEPARATORS = " .-–/"
-MOST_RANGES = 0.3  # share of codes that may be ranges
+WITHIN_PAIRS = 0.3  # share of keys that may end within a pair of digits: one commodity in ten ends in 0
+MOST_RANGES = 0.5  # share of codes that may be ranges
 
 
 def nesting_share(codes: Sequence[str]) -> float:
@@ -57,7 +58,7 @@ def codes_above(codes: Sequence[str]) -> list[int | None]:
         if key and not (ranges and is_range(codes[i])):
             place.setdefault(key, i)
     dotted = sum(key.count(".") > 1 for key in keys) > 0
-    above = [_longest(key, i, place, dotted) for i, key in enumerate(keys)]
+    above = [None if ranges and is_range(codes[i]) else _longest(key, i, place, dotted) for i, key in enumerate(keys)]
     if ranges:
         _add_ranges([code.strip() for code in codes], above)
     _add_letters(keys, above)
@@ -75,8 +76,21 @@ def _keys(codes: Sequence[str]) -> list[str]:
     same = len(sizes) == 1 and bool(single) and len(single[0]) > 2
     padded = same and sum(code.endswith("0") for code in digits) > 0.05 * len(digits)
     if padded and all(code[:1].isalnum() for code in single):
-        return [code.rstrip("0").rstrip(_SEPARATORS) or code[:1] for code in bare]
+        keys = [code.rstrip("0").rstrip(_SEPARATORS) or code[:1] for code in bare]
+        return _in_pairs(keys) if _are_pairs(codes, single, keys) else keys
     return [code.rstrip(_SEPARATORS) or code for code in bare]
+
+
+def _are_pairs(codes: Sequence[str], single: Sequence[str], keys: Sequence[str]) -> bool:
+    """Whether two digits make a level: digits alone, an even number of them, and few keys that end within a pair."""
+    if not all(map(str.isdecimal, single)) or len(single[0]) % 2 or any(map(_CHECK_DIGIT.fullmatch, codes)):
+        return False
+    deep = [key for key in keys if len(key) > 2]
+    return sum(len(key) % 2 for key in deep) <= WITHIN_PAIRS * len(deep)
+
+
+def _in_pairs(keys: Sequence[str]) -> list[str]:
+    return [key + "0" * (len(key) % 2) for key in keys]
 
 
 def _longest(key: str, position: int, place: dict[str, int], dotted: bool) -> int | None:

@@ -20,6 +20,7 @@ SEPARATORS = (
     ";",
     ":",
 )  # where several are equally good, the first
+CLEAR = frozenset((">", "::", "»", "→", "->", "=>", "›"))  # no name holds one of these
 SAMPLE = 2000  # texts that are tried
 FEWEST = 0.3  # share of texts with more than one step
 CLOSED = 0.5  # share of paths whose beginning is a path too, so that a list is believed at once
@@ -78,6 +79,10 @@ class PathStyle:
             id, text = (match[2], match[1]) if self.behind else (match[1], match[2])
         return id.strip(), steps(text, self.separator)
 
+    def split_path(self, path: str) -> tuple[str, ...]:
+        """The steps of a path without an id."""
+        return steps(path, self.separator)
+
     @property
     def regex(self) -> re.Pattern[str]:
         return (BEHIND if self.behind else BEFORE)[self.pattern]
@@ -133,7 +138,8 @@ def _scored(texts: Sequence[str], style: PathStyle) -> PathStyle:
     known = set(paths)
     closed = sum(path[:-1] in known for path in several) / len(several)
     roots = len({path[0] for path in paths}) / len(paths)
-    if closed < CLOSED and (roots > 0.4 or len(several) < 0.8 * len(paths)):
+    doubtful = roots > 0.4 and style.separator not in CLEAR
+    if closed < CLOSED and (doubtful or len(several) < 0.8 * len(paths)):
         return style
     score = 2 * closed + len(several) / len(paths) - roots
     return PathStyle(style.separator, style.pattern, style.behind, round(max(score, 0.001), 9))
