@@ -41,6 +41,7 @@ WRITTEN = {
         "x.omn",
         "x.owx",
     ],
+    "obographs": ["obographs.json"],
     "json": ["x.json"],
     "jsonl": ["x.jsonl"],
     "yaml": ["x.yaml"],
@@ -108,7 +109,8 @@ def content(taxonomy: Taxonomy) -> tuple[object, ...]:
 def write(taxonomy: Taxonomy, path: Path) -> None:
     """What came from a concept table is written into one, where others would become an edge list."""
     columns = {"table": {"columns": ["Name", "Parent", "Definition"]}} if "table" in path.name else {}
-    replace(taxonomy, meta={**taxonomy.meta, **columns}).write(path)
+    options = registry.WriteOptions(as_="obographs" if "obographs" in path.name else None)
+    registry.write(replace(taxonomy, meta={**taxonomy.meta, **columns}), path, options)
 
 
 def round_trip(taxonomy: Taxonomy, path: Path) -> Taxonomy:

@@ -16,6 +16,7 @@ from typing import Any
 
 from taxosphere.errors import InputError
 from taxosphere.taxonomy.formats.io import obo_stanzas, obo_text, obsolete
+from taxosphere.taxonomy.formats.io import rdf_terms as rt
 from taxosphere.taxonomy.formats.io.draft import Draft, counted
 from taxosphere.taxonomy.formats.io.obo_clauses import IMAGE, SYNONYM_TAGS, VERBATIM, Pair, read_extra
 from taxosphere.taxonomy.formats.io.obo_stanzas import Stanza
@@ -29,7 +30,6 @@ __all__ = ["kept_ids", "other_content", "read", "read_pieces", "write"]
 EdgeClauses = dict[tuple[str, str], list[str]]
 _FORMER_ID = ("alt_id", VERBATIM + "alt_id")
 _PLAIN_HEADER = re.compile(r"\s*(?:format-version:.*)?\s*")
-_SPELLING = re.compile(r"[\s_]+")
 
 
 def read(path: Path, options: ReadOptions) -> Draft:
@@ -99,22 +99,18 @@ def _relations(path: Path, pieces: list[str], options: ReadOptions) -> frozenset
         for tag, value, _ in stanza.clauses if stanza.kind == "Term" else ():
             if tag == "relationship":
                 id = value.split(maxsplit=1)[0] if value else ""
-                used.setdefault(id, {_spelled(id)})
+                used.setdefault(id, {rt.spelled(id)})
         if stanza.kind == "Typedef" and (id := stanza.first("id") or ""):
             told = [value for tag, value, _ in stanza.clauses if tag in ("id", "name", "xref", "alt_id")]
-            used.setdefault(id, set()).update(_spelled(obo_text.split_text(value)[0]) for value in told)
+            used.setdefault(id, set()).update(rt.spelled(obo_text.split_text(value)[0]) for value in told)
     chosen: set[str] = set()
     for name in options.relations:
-        matches = {id for id, spellings in used.items() if _spelled(name) in spellings}
+        matches = {id for id, spellings in used.items() if rt.spelled(name) in spellings}
         if not matches:
             listed = ", ".join(sorted(filter(None, used))[:12]) or "none"
             raise InputError(f"no relation is called '{name}'; the file has: {listed}", path=path)
         chosen |= matches
     return frozenset(chosen)
-
-
-def _spelled(name: str) -> str:
-    return _SPELLING.sub(" ", name).strip().lower()
 
 
 def other_content(taxonomy: Taxonomy) -> list[str]:

@@ -35,6 +35,7 @@ from taxosphere.taxonomy.formats import (
     nested_codes,
     newick,
     obo,
+    obographs,
     opml,
     outline,
     parquet,
@@ -327,6 +328,15 @@ FORMATS = {
             options=frozenset({"language", "relations", "equivalents"}),
         ),
         Format(
+            name="obographs",
+            summary="OBO Graphs, the JSON of ROBOT",
+            suffixes=(".json",),
+            read=obographs.read,
+            write=obographs.write,
+            recognise=obographs.recognise,
+            options=frozenset({"relations", "equivalents"}),
+        ),
+        Format(
             name="json",
             summary="JSON tree of name and children, or objects that name their parents or children",
             suffixes=(".json",),
@@ -407,7 +417,7 @@ def write(taxonomy: Taxonomy, path: str | PathLike[str], options: WriteOptions |
     path = Path(path)
     with writing(path):
         check_target(path)
-        form = format_to_write(taxonomy, path)
+        form = format_to_write(taxonomy, path, (options or WriteOptions()).as_)
         assert form.write is not None  # or it would have been refused
         text = kept_text.text_for(taxonomy, form.name, form.extend)
         if text is not None:
@@ -489,17 +499,31 @@ def _head(path: Path) -> bytes:
         return handle.read(HEAD).removeprefix(UTF8_BOM)
 
 
-def format_to_write(taxonomy: Taxonomy, path: Path) -> Format:
+def format_to_write(taxonomy: Taxonomy, path: Path, as_: str | None = None) -> Format:
     """The format in which `write` would write a taxonomy to a path."""
     if path.is_dir() or not bare_suffix(path):
         return FORMATS["native"]
     suffix = bare_suffix(path)
+    if as_ is not None:
+        return _named(path, as_)
     if suffix in (*TABLES, ".txt"):
         return _table_to_write(taxonomy, suffix)
+    if suffix == ".json":
+        return FORMATS["obographs" if obographs.META in taxonomy.meta else "json"]
     for form in FORMATS.values():
         if suffix in form.suffixes and form.write is not None:
             return form
     raise _unknown_suffix(path)
+
+
+def _named(path: Path, as_: str) -> Format:
+    """The format that `WriteOptions.as_` names; SKOS and OWL are the two vocabularies of RDF."""
+    fitting = [form for form in FORMATS.values() if form.write is not None and bare_suffix(path) in form.suffixes]
+    names = {name: form for form in fitting for name in (("skos", "owl") if form.name == "rdf" else (form.name,))}
+    if as_ not in names:
+        listed = ", ".join(names) or "nothing"
+        raise InputError(f"as '{as_}' is nothing that {bare_suffix(path)} can hold; there is: {listed}", path=path)
+    return names[as_]
 
 
 def _table_to_write(taxonomy: Taxonomy, suffix: str) -> Format:

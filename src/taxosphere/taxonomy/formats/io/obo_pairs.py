@@ -52,7 +52,7 @@ def synonym_pair(predicate: str, text: str, notes: Iterable[Statement]) -> Pair 
 def definition_pair(notes: Iterable[Statement]) -> list[Pair]:
     """The extra that holds the sources of a definition, if it has any."""
     xrefs = _xrefs_of(notes)
-    return [("def", f"[{_joined(xrefs)}]")] if xrefs else []
+    return [("def", f"[{joined(xrefs)}]")] if xrefs else []
 
 
 def _xrefs_of(notes: Iterable[Statement]) -> tuple[str, ...]:
@@ -62,10 +62,11 @@ def _xrefs_of(notes: Iterable[Statement]) -> tuple[str, ...]:
 def spelled(synonym: Synonym) -> str:
     """A synonym as the value of an OBO clause."""
     kind = f" {synonym.kind}" if synonym.kind else ""
-    return f"{obo_text.quote(synonym.text)} {synonym.scope}{kind} [{_joined(synonym.xrefs)}]"
+    return f"{obo_text.quote(synonym.text)} {synonym.scope}{kind} [{joined(synonym.xrefs)}]"
 
 
-def _joined(xrefs: Iterable[str]) -> str:
+def joined(xrefs: Iterable[str]) -> str:
+    """A list of sources as OBO has it between brackets."""
     return ", ".join(xref.replace("\\", "\\\\").replace(",", "\\,") for xref in xrefs)
 
 
@@ -83,7 +84,7 @@ def parse_definition(value: str) -> tuple[str, ...] | None:
     """Sources of a definition; None for a value that `definition_pair` does not make."""
     match = _XREFS.fullmatch(value)
     xrefs = split_xrefs(match[1]) if match else ()
-    return xrefs if xrefs and f"[{_joined(xrefs)}]" == value else None
+    return xrefs if xrefs and f"[{joined(xrefs)}]" == value else None
 
 
 def split_xrefs(text: str) -> tuple[str, ...]:

@@ -21,7 +21,6 @@ _TOPS = (rt.TOP_CONCEPT_OF, rt.HAS_TOP_CONCEPT)
 _NOTED = frozenset({rt.TYPE, *HIERARCHY, *_TOPS})
 # Relations that lead from parent to child; all others lead from child to parent, like part_of.
 _DOWNWARD = re.compile(r"narrow|member$|has_?part$|hasMember$", re.IGNORECASE)
-_SPELLING = re.compile(r"[\s_]+")
 
 
 @dataclass(slots=True)
@@ -204,10 +203,10 @@ def _properties(graph: Graph, document: Document, names: Iterable[str]) -> dict[
     spelled: dict[str, list[str]] = {}
     for iri in used:
         for name in _names(graph, iri):
-            spelled.setdefault(_SPELLING.sub(" ", name).strip().lower(), []).append(iri)
+            spelled.setdefault(rt.spelled(name), []).append(iri)
     chosen: dict[str, bool] = {}
     for name in names:
-        matches = spelled.get(_SPELLING.sub(" ", name).strip().lower())
+        matches = spelled.get(rt.spelled(name))
         if not matches:
             listed = ", ".join(rt.local_name(iri) for iri, _ in used.most_common(12) if iri not in _NOTED) or "none"
             raise InputError(f"no relation is called '{name}'; the file has: {listed}", path=document.path)

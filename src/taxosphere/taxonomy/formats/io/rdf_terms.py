@@ -90,6 +90,7 @@ VOCABULARIES = {
 
 _OBO_ID = re.compile(r"([A-Za-z][A-Za-z0-9]*):([0-9]+)")
 _OBO_PURL = re.compile(re.escape(OBO) + r"([A-Za-z][A-Za-z0-9]*)_([0-9]+)")
+_BLANKS = re.compile(r"[\s_]+")
 _WORD = re.compile(r"[A-Za-z0-9_.:-]+")
 _PLAIN_WORD = re.compile(r"[A-Za-z0-9_.-]+")
 _NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?")
@@ -141,6 +142,16 @@ def mentioned_iri(id: str) -> str:
     if _PLAIN_WORD.fullmatch(id):
         return f"{OBO}TEMP#{id}"
     return iri_of(id)
+
+
+def plain_id(iri: str) -> str:
+    """The id of a concept in a document that states none: the OBO id of an OBO address, else the address."""
+    return unquote(iri.removeprefix(ID_PREFIX)) if iri.startswith(ID_PREFIX) else curie_of(iri) or iri
+
+
+def spelled(name: str) -> str:
+    """A name of a relation in the form in which names are compared."""
+    return _BLANKS.sub(" ", name).strip().lower()
 
 
 def curie_of(iri: str) -> str | None:
