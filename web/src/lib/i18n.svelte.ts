@@ -1,0 +1,51 @@
+import { de } from '../texts/de';
+import { en, type Texts } from '../texts/en';
+
+export const LANGUAGES = { en: 'English', de: 'Deutsch' } as const;
+export type Language = keyof typeof LANGUAGES;
+
+const ALL: Record<Language, Texts> = { en, de };
+const STORED = 'taxosphere.language';
+
+function preferred(): Language {
+  const stored = localStorage.getItem(STORED);
+  if (stored === 'en' || stored === 'de') return stored;
+  return navigator.language.toLowerCase().startsWith('de') ? 'de' : 'en';
+}
+
+class Preference {
+  language = $state<Language>(preferred());
+
+  set(language: Language): void {
+    this.language = language;
+    localStorage.setItem(STORED, language);
+    document.documentElement.lang = language;
+  }
+}
+
+export const preference = new Preference();
+document.documentElement.lang = preference.language;
+
+export function texts(): Texts {
+  return ALL[preference.language];
+}
+
+export function number(value: number, digits = 0): string {
+  return value.toLocaleString(preference.language, { maximumFractionDigits: digits, minimumFractionDigits: digits });
+}
+
+/** A probability as people read it: whole percents, and never 0 % or 100 % for what is merely close. */
+export function percent(value: number | null | undefined): string {
+  if (value === null || value === undefined || Number.isNaN(value)) return '';
+  if (value > 0 && value < 0.005) return '< 1 %';
+  if (value < 1 && value >= 0.995) return '> 99 %';
+  return `${Math.round(value * 100)} %`;
+}
+
+export function time(at: string | Date): string {
+  const date = typeof at === 'string' ? new Date(at) : at;
+  const today = new Date().toDateString() === date.toDateString();
+  return today
+    ? date.toLocaleTimeString(preference.language, { hour: '2-digit', minute: '2-digit' })
+    : date.toLocaleString(preference.language, { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' });
+}
