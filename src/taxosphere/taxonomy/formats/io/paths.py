@@ -131,9 +131,9 @@ def _present(texts: Sequence[str]) -> list[str]:
 
 def _scored(texts: Sequence[str], style: PathStyle) -> PathStyle:
     """Paths begin with each other, or at least share their few first steps."""
-    paths = [steps(text, style.separator) for text in texts]
+    paths = [path for text in texts if (path := steps(text, style.separator))]
     several = [path for path in paths if len(path) > 1]
-    if len(several) < FEWEST * len(paths):
+    if not paths or len(several) < FEWEST * len(paths):
         return style
     known = set(paths)
     closed = sum(path[:-1] in known for path in several) / len(several)

@@ -9,6 +9,7 @@ from datetime import date, datetime, time, timedelta
 from io import BytesIO
 from pathlib import Path
 from typing import IO, Any
+from xml.parsers import expat
 
 from taxosphere.errors import InputError, require
 from taxosphere.taxonomy.formats.io import compression
@@ -47,7 +48,7 @@ def sheets(path: Path) -> dict[str, Callable[[], Rows]]:
     try:
         book = calamine.CalamineWorkbook.from_filelike(content)
         names = [item.name for item in book.sheets_metadata if str(item.typ) == "SheetTypeEnum.WorkSheet"]
-    except (calamine.CalamineError, OSError, ValueError) as error:
+    except Exception as error:  # whatever a damaged file makes of the library
         raise _unreadable(path, error) from None
 
     def reader(name: str) -> Callable[[], Rows]:
@@ -55,7 +56,7 @@ def sheets(path: Path) -> dict[str, Callable[[], Rows]]:
             try:
                 sheet = book.get_sheet_by_name(name)
                 return [[_text(cell) for cell in row] for row in sheet.to_python(skip_empty_area=False)]
-            except (calamine.CalamineError, OSError, ValueError) as error:
+            except Exception as error:
                 raise _unreadable(path, error) from None
 
         return read
@@ -89,9 +90,11 @@ def _check_extent(content: IO[bytes], path: Path) -> None:
             if sum(item.file_size for item in archive.infolist()) > MOST_BYTES:
                 raise InputError("is too large for a workbook when decompressed; save it as CSV", path=path)
             for item in archive.infolist():
-                if re.fullmatch(r"(?:xl/worksheets/[^/]+|content)\.xml", item.filename):
+                if re.fullmatch(r"xl/worksheets/[^/]+\.xml", item.filename):
                     _check_sheet(path, archive, item)
-    except (zipfile.BadZipFile, *compression.DAMAGED, NotImplementedError, RuntimeError, OSError):
+                elif item.filename == "content.xml":
+                    _check_repetitions(path, archive, item)
+    except (*compression.DAMAGED, expat.ExpatError, NotImplementedError, RuntimeError, ValueError, OSError):
         return  # not a zip archive, or a broken one: the reader of workbooks says so better
 
 
@@ -108,6 +111,26 @@ def _check_sheet(path: Path, archive: zipfile.ZipFile, item: zipfile.ZipInfo) ->
     if height * width > MOST_CELLS:
         message = f"a sheet reaches to row {height:,} and column {width:,}, too far for a table; clear the cells there"
         raise InputError(message, path=path)
+
+
+def _check_repetitions(path: Path, archive: zipfile.ZipFile, item: zipfile.ZipInfo) -> None:
+    """For `.ods`, where one cell may stand for many: refuse more of them than fit into memory."""
+    rows = cells = 0
+
+    def start(name: str, attributes: dict[str, str]) -> None:
+        nonlocal rows, cells
+        if name == "table:table-row":
+            rows = int(attributes.get("table:number-rows-repeated", 1))
+        elif name == "table:table-cell" and "office:value-type" in attributes:
+            cells += rows * int(attributes.get("table:number-columns-repeated", 1))
+            if cells > MOST_CELLS:
+                raise InputError(f"repeats cells more than {MOST_CELLS:,} times; clear those that are not used", path)
+
+    parser = expat.ParserCreate()
+    parser.StartElementHandler = start
+    with compression.zip_member(archive, item.filename, path) as handle:
+        while block := handle.read(1 << 20):
+            parser.Parse(block)
 
 
 def _column_number(letters: bytes) -> int:
