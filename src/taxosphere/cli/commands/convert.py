@@ -25,6 +25,9 @@ def convert(
     repair: bool = typer.Option(False, "--repair", help="Break cycles by dropping their least supported edges."),
     keep_cycles: bool = typer.Option(False, "--keep-cycles", help="Pass cycles on as they are."),
     force: bool = typer.Option(False, "--force", help="Replace the input itself."),
+    as_: str = typer.Option(
+        "", "--as", metavar="NAME", help="What to write where the suffix leaves it open: skos, owl, 'level table' …"
+    ),
     *,
     reading: ReadOptions,
 ) -> None:
@@ -46,9 +49,9 @@ def convert(
         taxonomy, dropped = break_cycles(taxonomy)
         for problem in dropped:
             output.say(f"dropped {problem.where}: {problem.text}")
-    for line in registry.unsupported_content(taxonomy, target):
+    for line in registry.unsupported_content(taxonomy, target, as_ or None):
         output.warn(f"{target}: {line}")
-    taxonomy.write(target)
+    taxonomy.write(target, as_=as_ or None)
     output.say(f"wrote {len(taxonomy):,} concepts and {len(taxonomy.edge_array):,} edges to {target}")
 
 

@@ -24,6 +24,7 @@ from taxosphere.taxonomy.formats.io.encodings import SourceText
 from taxosphere.taxonomy.formats.io.footers import without_footer
 from taxosphere.taxonomy.formats.io.grid import Grid, kept_delimiter, parse_grid
 from taxosphere.taxonomy.formats.io.options import ReadOptions, WriteOptions
+from taxosphere.taxonomy.formats.io.table_roles import title_roles
 from taxosphere.taxonomy.formats.table_layouts import Reading, open_table
 from taxosphere.taxonomy.graph import Taxonomy
 
@@ -202,7 +203,7 @@ class Layout(table_writer.Layout):
         self.taxonomy = taxonomy
         kept: Any = taxonomy.meta.get(META, {})
         self.titles = [str(title) for title in kept.get("columns", ("id", "name", "parent"))]
-        roles = {role: int(i) for role, i in kept.get("roles", {}).items()} or table_layouts.title_roles(self.titles)
+        roles = {role: int(i) for role, i in kept.get("roles", {}).items()} or title_roles(self.titles)
         roles.setdefault("id", roles["name"])
         if "roles" in kept and roles["id"] == roles["name"] and table_writer.goes_by_names(taxonomy):
             self.taxonomy = taxonomy = replace(taxonomy, ids=taxonomy.names)

@@ -94,6 +94,20 @@ def write(taxonomy: Taxonomy, path: Path, options: WriteOptions) -> None:
     table_writer.write(taxonomy, path, options, Layout(taxonomy))
 
 
+def unsupported(taxonomy: Taxonomy) -> list[str]:
+    """What lines of paths cannot hold: descriptions, synonyms, images and everything else beside names and ids."""
+    if taxonomy.meta.get(META, {}).get("columns"):
+        return []
+    kinds = {
+        "descriptions": taxonomy.descriptions,
+        "synonyms": taxonomy.synonyms,
+        "images": taxonomy.images,
+        "other details": taxonomy.extras,
+    }
+    counts = {kind: sum(map(bool, column)) for kind, column in kinds.items()}
+    return [f"{kind} of {counted(count, 'concept')} left out" for kind, count in counts.items() if count]
+
+
 class Layout(path_rows.PathLayout):
     """The lines of a path list, written as those of the source are, or `A > B > C` with ids before them if need be.
 

@@ -12,6 +12,7 @@ from taxosphere.taxonomy.formats.io.codes import nesting_share
 from taxosphere.taxonomy.formats.io.grid import Grid, is_workbook, read_grid, sheet_grids
 from taxosphere.taxonomy.formats.io.level_columns import Levels
 from taxosphere.taxonomy.formats.io.options import ReadOptions
+from taxosphere.taxonomy.formats.io.table_roles import title_roles
 from taxosphere.taxonomy.formats.outline import is_outline
 
 EDGES, CONCEPTS, CLASSES = "edges", "concept table", "class table"
@@ -351,36 +352,6 @@ def _assigned(grid: Grid, reading: Reading, options: ReadOptions) -> dict[str, i
             names = " and ".join(f"'{reading.titles[i]}'" for i in rivals[:2])
             raise InputError(f"{names} could both be the parents; say which with --map parent=TITLE", grid.path, line)
     return roles
-
-
-def title_roles(header: Sequence[str], language: str | None = None) -> dict[str, int]:
-    """The columns of a concept table or an edge list, by titles alone.
-
-    Parameters
-    ----------
-    header : sequence of str
-        Titles of all columns.
-    language : str, optional
-        Of the names, where several columns hold names.
-    """
-    meant = [(i, item) for i, name in enumerate(header) if (item := titles.meaning(name)) is not None]
-    roles: dict[str, int] = {}
-    for role in ("id", "name", "parent", "child", "description", "path"):
-        items = [(i, item) for i, item in meant if item.role == role]
-        if items:
-            roles[role] = _best(items, language, by_id="id" in roles or role == "id")
-    return roles
-
-
-def _best(items: list[tuple[int, titles.Meaning]], language: str | None, by_id: bool) -> int:
-    """The most usual title; in the language that is asked for, else in none, else in English."""
-
-    def order(entry: tuple[int, titles.Meaning]) -> tuple[int, int, int, int]:
-        i, item = entry
-        tongue = 0 if item.language == (language or "") else 1 if item.language in ("", "en") else 2
-        return tongue, int(item.role == "parent" and item.by_id != by_id), item.rank, i
-
-    return min(items, key=order)[0]
 
 
 def column(grid: Grid, reading: Reading, index: int) -> list[str]:

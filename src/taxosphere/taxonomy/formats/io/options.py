@@ -87,7 +87,8 @@ class WriteOptions:
         Where new rows go in a file that is written back into the format it was read from: after all others, or after
         the last of their siblings.
     as_ : str, optional
-        What to write where the suffix leaves that open: ``"skos"``, ``"owl"`` or ``"obographs"``.
+        What to write where the suffix leaves that open: ``"skos"``, ``"owl"``, ``"obographs"``, ``"edges"``,
+        ``"concept table"``, ``"level table"`` or ``"path list"``.
     """
 
     placement: Placement = "end"

@@ -38,7 +38,7 @@ class PathLayout(table_writer.Layout):
         """Whether ids are something else than the paths, and the source of the table has not gone without them."""
         if bool((self.taxonomy.parent_csr.counts > 1).any()) and not self._is_merged():
             return True
-        if table_source.META in self.taxonomy.meta:  # and without ids there
+        if self.meta in self.taxonomy.meta and table_source.META in self.taxonomy.meta:  # and without ids there
             return False
         return not all(self.is_path_id(self.way((-1, i))) for i in range(len(self.taxonomy)))
 

@@ -1,0 +1,37 @@
+"""Which column plays which role, by titles alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from taxosphere.taxonomy.formats.io import titles
+
+
+def title_roles(header: Sequence[str], language: str | None = None) -> dict[str, int]:
+    """The columns of a concept table or an edge list, by titles alone.
+
+    Parameters
+    ----------
+    header : sequence of str
+        Titles of all columns.
+    language : str, optional
+        Of the names, where several columns hold names.
+    """
+    meant = [(i, item) for i, name in enumerate(header) if (item := titles.meaning(name)) is not None]
+    roles: dict[str, int] = {}
+    for role in ("id", "name", "parent", "child", "description", "path"):
+        items = [(i, item) for i, item in meant if item.role == role]
+        if items:
+            roles[role] = _best(items, language, by_id="id" in roles or role == "id")
+    return roles
+
+
+def _best(items: list[tuple[int, titles.Meaning]], language: str | None, by_id: bool) -> int:
+    """The most usual title; in the language that is asked for, else in none, else in English."""
+
+    def order(entry: tuple[int, titles.Meaning]) -> tuple[int, int, int, int]:
+        i, item = entry
+        tongue = 0 if item.language == (language or "") else 1 if item.language in ("", "en") else 2
+        return tongue, int(item.role == "parent" and item.by_id != by_id), item.rank, i
+
+    return min(items, key=order)[0]
