@@ -1,4 +1,4 @@
-"""An epoch of training pairs: shuffled edges with fresh negatives, cut into batches of distinct concepts."""
+"""Training batches: the edges in random order with newly drawn negatives."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from taxosphere.typing import Longs
 
 
 class Batch(NamedTuple):
-    """b pairs over p distinct concepts; child, parent and negative count along ``concepts``."""
+    """b (child, parent) pairs with negatives; child, parent and negative are rows of the p distinct ``concepts``."""
 
     concepts: Longs  # (p,) positions in the seed
     child: Tensor  # (b,)
@@ -27,7 +27,7 @@ class Batch(NamedTuple):
 
 
 def epoch(seed: Taxonomy, lineage: Lineage, config: TrainingConfig, rng: Generator) -> Iterator[tuple[Batch, ...]]:
-    """Groups of up to ``accumulation`` batches; one optimiser step each."""
+    """All edges in random order as batches, in groups of up to ``accumulation``: one optimiser step each."""
     edges = seed.edge_array[rng.permutation(len(seed.edge_array))].astype(np.int64)
     mix = Mix(config.siblings, config.cousins, config.uncles)
     negatives = sample(seed, lineage, edges[:, 1], config.negatives, mix, rng)
@@ -38,27 +38,27 @@ def epoch(seed: Taxonomy, lineage: Lineage, config: TrainingConfig, rng: Generat
 
 
 def make(lineage: Lineage, edges: Longs, negatives: Longs) -> Batch:
-    """Number the concepts of these pairs from zero, each distinct one once."""
+    """The batch of these edges (b, 2), parent first, with their negatives (b, k)."""
     parent, child = edges[:, 0], edges[:, 1]
     present = np.zeros(lineage.size, bool)
     present[edges] = True
     present[negatives[negatives != NONE]] = True
     concepts = np.flatnonzero(present)
-    place = np.full(lineage.size + 1, NONE)  # the last entry answers for NONE
-    place[concepts] = np.arange(len(concepts))
+    row_of = np.full(lineage.size + 1, NONE)  # indexed with NONE = -1, the last entry gives NONE
+    row_of[concepts] = np.arange(len(concepts))
     forbidden = np.zeros((len(edges), len(concepts)), bool)
     row, above = lineage.ancestors.expand(child)
     inside = present[above]
-    forbidden[row[inside], place[above[inside]]] = True
+    forbidden[row[inside], row_of[above[inside]]] = True
     rows = np.arange(len(edges))
-    forbidden[rows, place[child]] = True
-    forbidden[rows, place[parent]] = False
+    forbidden[rows, row_of[child]] = True
+    forbidden[rows, row_of[parent]] = False
     return Batch(
-        concepts,
-        torch.from_numpy(place[child]),
-        torch.from_numpy(place[parent]),
-        torch.from_numpy(place[negatives]),
-        torch.from_numpy(forbidden),
+        concepts=concepts,
+        child=torch.from_numpy(row_of[child]),
+        parent=torch.from_numpy(row_of[parent]),
+        negative=torch.from_numpy(row_of[negatives]),
+        forbidden=torch.from_numpy(forbidden),
     )
 
 

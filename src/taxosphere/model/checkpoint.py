@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Epoch:
-    """What an epoch did: mean loss terms, and the mean reciprocal rank of the validation queries after it."""
+    """One epoch: its number from 1, mean loss terms, validation MRR after it (None without validation), seconds."""
 
     number: int
     terms: dict[str, float]
@@ -45,6 +45,7 @@ class State:
     best: dict[str, Tensor] = field(default_factory=dict)
 
     def weights(self) -> dict[str, Tensor]:
+        """All weights, by ``module.key``."""
         return {
             f"{name}.{key}": value
             for name, module in self.modules.items()
@@ -52,15 +53,26 @@ class State:
         }
 
     def keep_best(self) -> None:
+        """Copy the present weights to ``best``."""
         self.best = {key: value.clone() for key, value in self.weights().items()}
 
     def load_weights(self, weights: Mapping[str, Tensor]) -> None:
+        """Put weights, named as in `weights`, into the modules."""
         for name, module in self.modules.items():
             module.load_state_dict(strip_prefix(f"{name}.", weights))
 
 
 class Checkpoint:
-    """``path`` is written at most every ``seconds``, and at the end. ``resume=False`` begins anew."""
+    """The file of one training.
+
+    Parameters
+    ----------
+    path : Path
+    seconds : float
+        Written at most every so many seconds, and at the end.
+    resume : bool
+        Whether an existing file is continued; otherwise it is replaced.
+    """
 
     def __init__(self, path: Path, *, seconds: float = 10.0, resume: bool = True) -> None:
         self.path = path
@@ -69,10 +81,13 @@ class Checkpoint:
         self._written = time.monotonic()
 
     def load(self, state: State, run: str) -> None:
-        """Fill ``state`` from the file, if there is one; ``run`` says which settings and data it must belong to."""
+        """Fill ``state`` from the file, if there is one.
+
+        ``run`` is the fingerprint of settings and data; `InputError` where the file has another one.
+        """
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        for litter in self.path.parent.glob(f".{self.path.name}.*.part"):  # of a process that was killed
-            litter.unlink(missing_ok=True)
+        for leftover in self.path.parent.glob(f".{self.path.name}.*.part"):  # of a process that was killed
+            leftover.unlink(missing_ok=True)
         if not self.resume or not self.path.exists():
             return
         tensors, notes = _read(self.path)
@@ -88,6 +103,7 @@ class Checkpoint:
         state.optimiser.load_state(strip_prefix("optimiser.", tensors))
 
     def save(self, state: State, run: str, *, last: bool) -> None:
+        """Replace the file, unless the previous one is recent and this is not the last."""
         now = time.monotonic()
         if not last and now - self._written < self._seconds:
             return
@@ -111,19 +127,30 @@ def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
 
 
 def strip_prefix(prefix: str, tensors: Mapping[str, T]) -> dict[str, T]:
-    """Those whose names begin so, by the rest of their names."""
+    """Entries whose key starts with ``prefix``, with the prefix removed."""
     return {key.removeprefix(prefix): value for key, value in tensors.items() if key.startswith(prefix)}
 
 
 @dataclass(frozen=True)
 class Checkpoints:
-    """Where to keep what a killed fit can go on from, and whether to; ``label`` begins the names of its files."""
+    """The folder of checkpoints of a fit, one file for each of its trainings.
+
+    Attributes
+    ----------
+    folder : Path or None
+        None: nothing is kept.
+    resume : bool
+        Whether existing files are continued.
+    label : str
+        Put in front of all file names.
+    """
 
     folder: Path | None = None
     resume: bool = False
     label: str = ""
 
     def at(self, name: str) -> Checkpoint | None:
+        """The checkpoint of the training called ``name``; None where nothing is kept."""
         if self.folder is None:
             return None
         return Checkpoint(self.folder / f"{self.label}{name}.safetensors", resume=self.resume)

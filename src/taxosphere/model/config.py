@@ -30,10 +30,14 @@ Weight = Annotated[float, Field(ge=0.0)]
 
 
 class Section(BaseModel):
+    """Base of all sections: frozen, unknown keys refused."""
+
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
 class EncoderConfig(Section):
+    """The text encoder."""
+
     name: str = "minilm"
     max_tokens: Annotated[int, Field(ge=4)] = 64
     # None: what the encoder itself asks for ("query: " for E5); "" switches that off.
@@ -41,7 +45,7 @@ class EncoderConfig(Section):
 
 
 class NetworkConfig(Section):
-    """method: text vector → sphere → ``layers`` spherical layers → z, from which μ and κ are read."""
+    """The head: text vector → sphere → ``layers`` spherical layers → z, from which μ and κ are read."""
 
     dim: Annotated[int, Field(ge=2)] = 128
     hidden: Annotated[int, Field(ge=2)] = 256
@@ -97,6 +101,8 @@ class LossConfig(Section):
 
 
 class TrainingConfig(Section):
+    """Training of the head and, with ``fine_tune``, of the encoder."""
+
     epochs: PositiveInt = 20
     batch: PositiveInt = 64
     accumulation: PositiveInt = 1
@@ -136,6 +142,8 @@ class TrainingConfig(Section):
 
 
 class OrbitConfig(Section):
+    """The gate that compares radii."""
+
     gate: Literal["hard", "hybrid", "off"] = "hybrid"
     # None: chosen on validation queries.
     gamma: Weight | None = None
@@ -165,14 +173,20 @@ class RankingConfig(Section):
 
 
 class ImagesConfig(Section):
-    """Pictures of concepts, where a taxonomy has any."""
+    """Images of concepts, where a taxonomy has any."""
 
-    # 'auto': vectors beside the taxonomy, else the packaged network; 'none': do not look at pictures.
+    # 'auto': vectors beside the taxonomy, else the packaged network; 'none': ignore images.
     encoder: str = "auto"
     broken: Literal["refuse", "skip"] = "refuse"
 
 
 class PolarisConfig(Section):
+    """All settings of a model, in sections; ``seed`` is the random state.
+
+    >>> PolarisConfig().with_overrides(["training.epochs=5"]).training.epochs
+    5
+    """
+
     encoder: EncoderConfig = EncoderConfig()
     network: NetworkConfig = NetworkConfig()
     loss: LossConfig = LossConfig()
@@ -194,6 +208,7 @@ class PolarisConfig(Section):
 
     @classmethod
     def from_mapping(cls, values: dict[str, Any], path: str | PathLike[str] | None = None) -> PolarisConfig:
+        """Settings from nested dictionaries; `InputError` names the first wrong one, and ``path`` if it is stated."""
         try:
             return cls.model_validate(values)
         except ValidationError as error:
@@ -201,6 +216,7 @@ class PolarisConfig(Section):
 
     @classmethod
     def read(cls, path: str | PathLike[str]) -> PolarisConfig:
+        """Settings from a TOML file; `InputError` where it cannot be read or holds a wrong setting."""
         try:
             values = tomllib.loads(Path(path).read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
@@ -208,10 +224,11 @@ class PolarisConfig(Section):
         return cls.from_mapping(values, path)
 
     def write(self, path: str | PathLike[str]) -> None:
+        """Write all settings as a TOML file."""
         atomic.write_text(path, self.to_toml())
 
     def to_toml(self) -> str:
-        """Settings that are None are left out: TOML has no word for them, and None is their default."""
+        """All settings as TOML; those that are None, their default, are left out because TOML has no null."""
         sections = self.model_dump(mode="json", exclude_none=True)
         lines = [f"{key} = {literal(value)}" for key, value in sections.items() if not isinstance(value, dict)]
         for name, section in sections.items():
@@ -220,7 +237,18 @@ class PolarisConfig(Section):
         return "\n".join(lines) + "\n"
 
     def with_overrides(self, assignments: Iterable[str]) -> PolarisConfig:
-        """A config with ``section.key=value`` assignments applied; values are written as in TOML, quotes optional."""
+        """The settings with some of them changed.
+
+        Parameters
+        ----------
+        assignments : iterable of str
+            ``section.key=value``; values are written as in TOML, quotes around strings are optional.
+
+        Raises
+        ------
+        InputError
+            A setting does not exist or its value is not allowed.
+        """
         values = self.model_dump(mode="json", exclude_none=True)
         for assignment in assignments:
             key, equals, text = assignment.partition("=")
@@ -253,9 +281,9 @@ def _first_fault(error: ValidationError) -> str:
     fault = error.errors()[0]
     key = ".".join(str(part) for part in fault["loc"])
     if fault["type"] == "extra_forbidden":
-        known = _siblings(key)
-        near = difflib.get_close_matches(key, known, n=1)
-        hint = f"did you mean '{near[0]}'?" if near else f"known here: {', '.join(known)}"
+        keys = _siblings(key)
+        near = difflib.get_close_matches(key, keys, n=1)
+        hint = f"did you mean '{near[0]}'?" if near else f"known here: {', '.join(keys)}"
         return f"there is no setting '{key}'; {hint}"
     message = fault["msg"].removeprefix("Value error, ")
     message = message[0].lower() + message[1:]
@@ -280,5 +308,5 @@ def _keys() -> list[str]:
 
 def _siblings(key: str) -> list[str]:
     section, dot, _ = key.rpartition(".")
-    found = [known for known in _keys() if known.startswith(section + dot) and known.count(".") == key.count(".")]
-    return found or [known for known in _keys() if "." not in known]
+    beside = [name for name in _keys() if name.startswith(section + dot) and name.count(".") == key.count(".")]
+    return beside or [name for name in _keys() if "." not in name]

@@ -8,7 +8,7 @@ from torch.nn import functional as F
 
 
 class SphereParameter(nn.Parameter):
-    """A matrix whose rows have length one and are moved along the sphere by `RiemannianAdam`."""
+    """A matrix with rows of length one, which `RiemannianAdam` keeps on the sphere."""
 
 
 def unit(x: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""What a child is told apart from: siblings, cousins, uncles and random concepts, never anything above it.
+"""Negatives of a child: siblings, cousins, uncles and random concepts, never itself or an ancestor.
 
 All draws of an epoch are made at once with array code; a draw that fails (the concept has no sibling, or the draw is an
 ancestor) is replaced by a random concept.
@@ -21,7 +21,7 @@ _ROUNDS = 8  # each round of redrawing leaves a share (ancestors + 1) / n of the
 
 @dataclass(frozen=True)
 class Mix:
-    """Shares of the draws; what is left to one is random."""
+    """Shares of the negatives that are relatives of a kind; the rest is drawn from the whole seed."""
 
     siblings: float
     cousins: float
@@ -29,7 +29,7 @@ class Mix:
 
 
 class Lineage:
-    """Answers whether one concept is another's ancestor (or itself) for whole arrays of pairs."""
+    """Tells for arrays of pairs whether one concept is the other's ancestor or itself."""
 
     def __init__(self, seed: Taxonomy) -> None:
         self.size = len(seed)
@@ -42,14 +42,33 @@ class Lineage:
         """True where ``other`` is the child itself or one of its ancestors (parents included)."""
         keys = child * self.size + other
         at = np.searchsorted(self._keys, keys)
-        found: Booleans = child == other
+        forbidden: Booleans = child == other
         inside = at < len(self._keys)
-        found[inside] |= self._keys[at[inside]] == keys[inside]
-        return found
+        forbidden[inside] |= self._keys[at[inside]] == keys[inside]
+        return forbidden
 
 
 def sample(seed: Taxonomy, lineage: Lineage, children: Longs, count: int, mix: Mix, rng: Generator) -> Longs:
-    """(len(children), count) positions; NONE where every concept of the seed is forbidden for the child."""
+    """Draw negatives for children.
+
+    Parameters
+    ----------
+    seed : Taxonomy
+    lineage : Lineage
+        Of the same seed.
+    children : integer array of shape (n,)
+        Positions of the children.
+    count : int
+        Negatives of each child.
+    mix : Mix
+        Shares of siblings, cousins and uncles.
+    rng : numpy Generator
+
+    Returns
+    -------
+    integer array of shape (n, count)
+        Positions; NONE where the child or its ancestors are all there is.
+    """
     child = np.repeat(children, count)
     drawn = _relatives(seed, child, mix, rng)
     for _ in range(_ROUNDS):
@@ -85,7 +104,7 @@ def _step(rows: Csr, at: Longs, rng: Generator) -> Longs:
     """A random neighbour of each position; NONE stays NONE and so does a position without neighbours."""
     count = np.where(at == NONE, 0, rows.counts[at])
     pick = rows.indptr[at] + (rng.random(len(at)) * count).astype(np.int64)
-    found = np.full(len(at), NONE, np.int64)
+    drawn = np.full(len(at), NONE, np.int64)
     some = count > 0
-    found[some] = rows.indices[pick[some]]
-    return found
+    drawn[some] = rows.indices[pick[some]]
+    return drawn

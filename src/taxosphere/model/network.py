@@ -25,7 +25,20 @@ class Embedding(NamedTuple):
 
 
 class SphereNetwork(nn.Module):
-    """lift → spherical layers with tanh and re-projection between them → z, and from z the vMF parameters."""
+    """The head: encoder vectors to points on the sphere and the distribution of every concept.
+
+    lift → spherical layers with tanh and re-projection between them → z, and from z the mean direction μ and the
+    concentration κ of a von Mises–Fisher distribution.
+
+    Parameters
+    ----------
+    input_dim : int
+        Dimension m of the encoder's vectors.
+    config : NetworkConfig
+        Dimension d of the sphere, number and width of the layers, kinds of μ and κ.
+    generator : torch.Generator, optional
+        Draws the initial weights.
+    """
 
     def __init__(self, input_dim: int, config: NetworkConfig, *, generator: Generator | None = None) -> None:
         super().__init__()
@@ -51,18 +64,20 @@ class SphereNetwork(nn.Module):
         return z
 
     def from_lifted(self, lifted: Tensor) -> Embedding:
+        """z, μ and κ of lifted vectors (n, m)."""
         z = self.points(lifted)
         return Embedding(z, self.mean(z), self.concentration(z))
 
     def forward(self, e: Tensor) -> Embedding:
+        """z, μ and κ of encoder vectors (n, m)."""
         return self.from_lifted(self.lift(e))
 
     def digest(self) -> str:
-        """Tells these weights from any others."""
-        found = hashlib.blake2b(digest_size=16)
+        """Hash of all weights."""
+        digest = hashlib.blake2b(digest_size=16)
         for weight in self.state_dict().values():
-            found.update(weight.contiguous().numpy().tobytes())
-        return found.hexdigest()
+            digest.update(weight.contiguous().numpy().tobytes())
+        return digest.hexdigest()
 
 
 class Concentration(nn.Module):

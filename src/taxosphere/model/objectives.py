@@ -1,4 +1,7 @@
-"""The losses: pure functions of a batch of embeddings, each a named scalar. The trainer adds them up."""
+"""The losses: pure functions of a batch of embeddings, each a named scalar; the trainer adds them up.
+
+z are points on the unit sphere, μ and κ the mean direction and concentration of a von Mises–Fisher distribution.
+"""
 
 from __future__ import annotations
 
@@ -14,33 +17,72 @@ from taxosphere.sphere import maps, svgd, vmf
 
 
 def terms(embedding: Embedding, batch: Batch, config: LossConfig) -> dict[str, Tensor]:
-    """Every term whose weight is above zero, unweighted; a mean over pairs, triplets or particles."""
-    found = {}
+    """The unweighted value of every loss whose weight is above zero, by name.
+
+    Parameters
+    ----------
+    embedding : Embedding
+        Of the p distinct concepts of the batch.
+    batch : Batch
+        Pairs of child and parent with negatives, as rows of the embedding.
+    config : LossConfig
+        Weights and settings of the losses.
+
+    Returns
+    -------
+    dict of str to scalar Tensor
+        Means over pairs (listwise), triplets (geometric, probabilistic) or concepts (svgd).
+    """
+    values = {}
     if config.listwise:
-        found["listwise"] = listwise(embedding, batch, config)
+        values["listwise"] = listwise(embedding, batch, config)
     if config.geometric:
-        found["geometric"] = geometric(embedding.z, batch, config)
+        values["geometric"] = geometric(embedding.z, batch, config)
     if config.probabilistic:
-        found["probabilistic"] = probabilistic(embedding, batch, config)
+        values["probabilistic"] = probabilistic(embedding, batch, config)
     if config.svgd:
-        found["svgd"] = spread(embedding, config)
-    return found
+        values["svgd"] = spread(embedding, config)
+    return values
 
 
-def total(found: dict[str, Tensor], config: LossConfig) -> Tensor:
-    """λ_list L_list + λ_geo L_geom + λ_prob L_vMF + λ_svgd L_svgd"""
-    weighted = [getattr(config, name) * value for name, value in found.items()]
+def total(values: dict[str, Tensor], config: LossConfig) -> Tensor:
+    """The weighted sum λ_list L_list + λ_geo L_geom + λ_prob L_vMF + λ_svgd L_svgd of what `terms` returned."""
+    weighted = [getattr(config, name) * value for name, value in values.items()]
     return torch.stack(weighted).sum()
 
 
 def listwise(embedding: Embedding, batch: Batch, config: LossConfig) -> Tensor:
-    """Softmax over all distinct concepts of the batch: −log p(parent | child), the child's other ancestors left out."""
+    """Cross entropy of the parent among all distinct concepts of the batch.
+
+    Formula: ``L = −mean_i log softmax_j(a_ij)[parent of i]`` with a = `affinity`; the child itself and its other
+    ancestors are left out of the softmax, because they are not wrong.
+
+    Inputs: (child, parent) pairs; every other concept of the batch is a negative, drawn for this child or not.
+
+    Relations: InfoNCE over the batch (`taxosphere.methods.baselines.losses.contrast` has the same form over drawn
+    negatives alone). It is the default objective; `geometric` and `probabilistic` are the paper's triplet losses.
+    """
     logits = affinity(embedding.z.index_select(0, batch.child), embedding, config)  # (b, p)
     return F.cross_entropy(logits.masked_fill(batch.forbidden, -torch.inf), batch.parent)
 
 
 def affinity(child: Tensor, candidates: Embedding, config: LossConfig) -> Tensor:
-    """(b, p): cosine / τ, or the log density κ μ·z + log C_d(κ) of the child's point under each candidate."""
+    """How well each candidate fits as parent of each child, as a log probability up to a constant of the child.
+
+    Parameters
+    ----------
+    child : Tensor of shape (b, d)
+        Points z of the children.
+    candidates : Embedding
+        Of p candidates.
+    config : LossConfig
+        ``comparison`` decides: "cosine" gives z_c·z_p / τ, "vmf" the log density κ_p μ_p·z_c + log C_d(κ_p) of the
+        child's point under the candidate's von Mises–Fisher distribution.
+
+    Returns
+    -------
+    Tensor of shape (b, p)
+    """
     if config.comparison == "cosine":
         return child @ candidates.z.T / config.temperature
     pull = candidates.mu * candidates.kappa.unsqueeze(1)
@@ -48,7 +90,15 @@ def affinity(child: Tensor, candidates: Embedding, config: LossConfig) -> Tensor
 
 
 def geometric(z: Tensor, batch: Batch, config: LossConfig) -> Tensor:
-    """max(0, γ + W(θ_cp) − W(θ_cn)), Eq. of the geodesic triplet; W is the Welsch function or its logarithm."""
+    """Triplet margin loss on angles between points, the paper's geodesic triplet.
+
+    Formula: ``mean max(0, γ + W(θ_cp) − W(θ_cn))`` with θ the angle between two points and W = `welsch`, which levels
+    off, so that far negatives stop counting.
+
+    Inputs: points z (p, d) and (child, parent, negative) triplets.
+
+    Relations: `probabilistic` is the same triplet with a divergence between distributions in place of W(θ).
+    """
     child = z.index_select(0, batch.child)  # (b, d)
     parent = z.index_select(0, batch.parent)
     negative = z.index_select(0, batch.negative.clamp(min=0).flatten()).view(*batch.negative.shape, -1)  # (b, k, d)
@@ -58,7 +108,7 @@ def geometric(z: Tensor, batch: Batch, config: LossConfig) -> Tensor:
 
 
 def welsch(angle: Tensor, config: LossConfig) -> Tensor:
-    """W(θ) = 1 − exp(−θ²/2c²)"""
+    """The Welsch function W(θ) = 1 − exp(−θ² / 2c²) of angles, or its logarithm with ``loss.welsch = "log"``."""
     value = -torch.expm1(-angle.square() / (2 * config.welsch_c**2))
     if config.welsch == "plain":
         return value
@@ -66,7 +116,14 @@ def welsch(angle: Tensor, config: LossConfig) -> Tensor:
 
 
 def probabilistic(embedding: Embedding, batch: Batch, config: LossConfig) -> Tensor:
-    """max(0, γ + KL(c‖p) − KL(c‖n)) between von Mises–Fisher distributions."""
+    """Triplet margin loss on divergences between von Mises–Fisher distributions.
+
+    Formula: ``mean max(0, γ + KL(c‖p) − KL(c‖n))`` where every concept is the distribution vMF(μ, κ).
+
+    Inputs: directions μ (p, d), concentrations κ (p,) and (child, parent, negative) triplets.
+
+    Relations: the probabilistic counterpart of `geometric`; only this loss and `listwise` with "vmf" train κ.
+    """
     mu, kappa = embedding.mu, embedding.kappa
     # All pairs of the batch at once: the Bessel functions are needed once per concept, not once per triplet.
     divergence = vmf.kl_matrix(
@@ -78,7 +135,15 @@ def probabilistic(embedding: Embedding, batch: Batch, config: LossConfig) -> Ten
 
 
 def spread(embedding: Embedding, config: LossConfig) -> Tensor:
-    """SVGD over the distinct concepts of the batch: the paper's norm of the field, or transport along it."""
+    """Stein variational regulariser that spreads concepts over the sphere and pulls each to its anchor.
+
+    Formula: with φ = `taxosphere.sphere.svgd.field`, the mean of ‖φ(z_i)‖² (variant "paper", which shrinks the field)
+    or −⟨z_i, φ(z_i)⟩ with φ held constant (variant "corrected", whose gradient moves points along the field).
+
+    Inputs: points z (p, d) of the distinct concepts of the batch; anchors are μ, or z itself with ``anchor = "self"``.
+
+    Relations: no pairs or negatives are used; it is added to one of the other losses.
+    """
     anchor = embedding.z if config.anchor == "self" else embedding.mu
     with torch.set_grad_enabled(config.svgd_variant == "paper"):  # transport goes along the field, not through it
         field = svgd.field(

@@ -22,7 +22,19 @@ NAMES = ("auto", *_PAPER_TABLE)
 
 
 def preset(name: str, seed: Taxonomy) -> PolarisConfig:
-    """'auto' for this seed, or a column of the paper's table."""
+    """Settings by name.
+
+    Parameters
+    ----------
+    name : str
+        "auto" for our choice by the size of the seed, or a column of the paper's table.
+    seed : Taxonomy
+
+    Raises
+    ------
+    InputError
+        There is no preset of that name.
+    """
     return auto(seed) if name == "auto" else column(name)
 
 

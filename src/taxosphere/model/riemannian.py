@@ -30,6 +30,8 @@ class Group:
 
 @dataclass
 class Moments:
+    """Running means of a parameter's gradients and of their squares."""
+
     mean: Tensor
     square: Tensor
     steps: int = 0
@@ -53,15 +55,17 @@ class RiemannianAdam:
             self.moments[number] = Moments(torch.zeros_like(parameter), torch.zeros_like(like))
 
     def parameters(self) -> list[nn.Parameter]:
+        """Those of all groups, in order."""
         return [parameter for group in self.groups for parameter in group.parameters]
 
     def zero_grad(self) -> None:
+        """Remove the gradients of all parameters."""
         for parameter in self.parameters():
             parameter.grad = None
 
     @torch.no_grad()
     def step(self, share: float = 1.0) -> None:
-        """One step at ``share`` of the groups' rates."""
+        """Move all parameters that have a gradient, at ``share`` of the groups' learning rates."""
         number = 0
         for group in self.groups:
             for parameter in group.parameters:
@@ -71,6 +75,7 @@ class RiemannianAdam:
                 number += 1
 
     def state(self) -> dict[str, Tensor]:
+        """All moments as tensors, for a checkpoint."""
         return {
             f"{number}.{name}": value
             for number, entry in self.moments.items()
@@ -78,6 +83,7 @@ class RiemannianAdam:
         }
 
     def load_state(self, state: Mapping[str, Tensor]) -> None:
+        """Restore the moments that `state` returned."""
         for number, entry in self.moments.items():
             entry.mean.copy_(state[f"{number}.mean"])
             entry.square.copy_(state[f"{number}.square"])
@@ -112,7 +118,7 @@ def _flat_step(w: Tensor, grad: Tensor, moments: Moments, rate: float, betas: tu
 
 
 def _update(moments: Moments, gradient: Tensor, square: Tensor, rate: float, betas: tuple[float, float]) -> Tensor:
-    """Take a gradient in and return −η / ((1−β₁ᵗ)(√v̂ + ε)), the factor that makes a step of the mean."""
+    """Update the moments with a gradient; returns −η / ((1−β₁ᵗ)(√v̂ + ε)), the factor of the mean in a step."""
     first, second = betas
     moments.steps += 1
     moments.mean.lerp_(gradient, 1 - first)

@@ -10,6 +10,7 @@ import torch
 
 @contextmanager
 def one_thread() -> Iterator[None]:
+    """Run torch on one thread inside the ``with`` block."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
