@@ -137,7 +137,7 @@ def probabilistic(embedding: Embedding, batch: Batch, config: LossConfig) -> Ten
 def spread(embedding: Embedding, config: LossConfig) -> Tensor:
     """Stein variational regulariser that spreads concepts over the sphere and pulls each to its anchor.
 
-    Formula: with φ = `taxosphere.sphere.svgd.field`, the mean of ‖φ(z_i)‖² (variant "paper", which shrinks the field)
+    Formula: with φ = `taxosphere.sphere.svgd.field`, the mean of ‖φ(z_i)‖ (variant "paper", which shrinks the field)
     or −⟨z_i, φ(z_i)⟩ with φ held constant (variant "corrected", whose gradient moves points along the field).
 
     Inputs: points z (p, d) of the distinct concepts of the batch; anchors are μ, or z itself with ``anchor = "self"``.

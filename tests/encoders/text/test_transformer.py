@@ -3,16 +3,22 @@ from __future__ import annotations
 import copy
 import json
 import shutil
+import subprocess
+import sys
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from taxosphere.encoders.text import bert
+from taxosphere.encoders.text import bert, tokenizer
 from taxosphere.encoders.text.recipe import FLAG_OF_POOLING
 from taxosphere.encoders.text.transformer import TransformerEncoder, batches_by_length
 from taxosphere.encoders.weights import locate
+from taxosphere.errors import TaxosphereError
 
 TEXTS = ["cat", "a dog: an animal that barks", "x", "cat", "the quick brown fox jumps over the lazy dog", "", "dog"]
 
@@ -58,8 +64,78 @@ def test_our_pass_through_the_weights_is_the_models_own(monkeypatch: pytest.Monk
     found = TransformerEncoder(locate("minilm")).encode(texts)
     monkeypatch.setattr(bert, "_packs", lambda: False)  # a torch without oneDNN
     np.testing.assert_allclose(TransformerEncoder(locate("minilm")).encode(texts), found, atol=1e-6)
-    monkeypatch.setattr(bert, "plain", lambda model: False)
+    monkeypatch.setattr(bert, "load", lambda folder: None)
+    monkeypatch.setattr(bert, "of_model", lambda model: None)
     np.testing.assert_allclose(TransformerEncoder(locate("minilm")).encode(texts), found, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["minilm", "tiny"])
+def test_weights_read_without_transformers_give_the_same_bits(tiny_folder: Path, name: str) -> None:
+    where = locate(str(tiny_folder) if name == "tiny" else name)
+    alone, loaded = TransformerEncoder(where), TransformerEncoder(where)
+    assert loaded.model is not None  # from now on it computes with the model of transformers
+    texts = [*TEXTS, *(f"concept number {n} of {n % 13} kinds" + " and more" * (n % 17) for n in range(50))]
+    np.testing.assert_array_equal(alone.encode(texts), loaded.encode(texts))
+    assert "model" not in vars(alone)
+
+
+def test_fine_tuned_weights_are_read_without_transformers_too(tiny_folder: Path) -> None:
+    where = locate(str(tiny_folder))
+    names = ("encoder.layer.1.output.dense.weight", "embeddings.word_embeddings.weight", "pooler.dense.bias")
+    before = dict(TransformerEncoder(where).model.named_parameters())
+    tuned = {name: 2 * before[name].detach().numpy() for name in names}
+    alone, loaded = TransformerEncoder(where, tuned=tuned), TransformerEncoder(where, tuned=tuned)
+    assert loaded.model is not None
+    np.testing.assert_array_equal(alone.encode(TEXTS), loaded.encode(TEXTS))
+    wrong = TransformerEncoder(where, tuned={"encoder.layer.1.output.dense.weight": np.zeros((2, 2), np.float32)})
+    with pytest.raises(TaxosphereError, match="another encoder than the one that was fine-tuned"):
+        wrong.encode(TEXTS)
+
+
+def test_encoding_imports_no_transformers() -> None:
+    code = (
+        "import sys\n"
+        "from taxosphere.encoders.text.registry import load\n"
+        "load(cache=None).encode(['a text'])\n"
+        "heavy = {'transformers', 'torch._dynamo', 'sympy', 'scipy.optimize'} & set(sys.modules)\n"
+        "assert not heavy, heavy\n"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.text(max_size=60), min_size=1, max_size=8))
+def test_tokens_are_those_of_transformers(texts: list[str]) -> None:
+    encoder = _minilm()
+    expected = encoder.tokenizer(texts, truncation=True, max_length=encoder.max_tokens)["input_ids"]
+    assert encoder.tokenize(texts) == expected
+
+
+@cache
+def _minilm() -> TransformerEncoder:
+    return TransformerEncoder(locate("minilm"), max_tokens=16)
+
+
+@pytest.mark.parametrize(
+    ("file", "change"),
+    [
+        ("tokenizer_config.json", {"do_lower_case": False}),
+        ("tokenizer_config.json", {"tokenizer_class": "RobertaTokenizer"}),
+        ("tokenizer.json", {"normalizer": {"type": "Lowercase"}}),
+    ],
+)
+def test_tokenizers_that_may_mean_something_else_are_left_to_transformers(
+    tmp_path: Path, file: str, change: dict[str, object]
+) -> None:
+    folder = locate("minilm").folder
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        content = json.loads((folder / name).read_text(encoding="utf-8"))
+        (tmp_path / name).write_text(json.dumps(content | (change if name == file else {})), encoding="utf-8")
+    assert tokenizer.load(folder, 64) is not None
+    assert tokenizer.load(tmp_path, 64) is None
+    (tmp_path / file).write_text("{", encoding="utf-8")
+    assert tokenizer.load(tmp_path, 64) is None
 
 
 def test_weights_that_learned_meanwhile_are_read_again(tiny_folder: Path) -> None:

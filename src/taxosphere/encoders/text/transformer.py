@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from taxosphere.encoders.text import recipe
+from taxosphere.encoders.text import recipe, tokenizer
 from taxosphere.encoders.weights import Weights, verify
 from taxosphere.errors import TaxosphereError
 from taxosphere.typing import CountProgress, Floats
@@ -23,10 +23,12 @@ if TYPE_CHECKING:
     from torch import Tensor, nn
 
     from taxosphere.encoders.text.bert import Reader
+    from taxosphere.encoders.text.tokenizer import FastTokenizer
 
 Arrays = Mapping[str, NDArray[Any]]
 T = TypeVar("T")
 
+_OTHER_ENCODER = "{}: another encoder than the one that was fine-tuned"
 _BATCH = 32
 # Batches hold texts of one padded length, a multiple of this. With such shapes the vector of a text has the same bits
 # in every company and on any number of threads, so a half-filled cache cannot change a result.
@@ -65,22 +67,28 @@ class TransformerEncoder:
 
     def upper(self, layers: int) -> dict[str, nn.Parameter]:
         """Parameters of the last ``layers`` layers and of what follows them, by name; all there are for 0."""
-        found: dict[str, nn.Parameter] = dict(self.model.named_parameters())
-        numbers = {name: int(match[1]) for name in found if (match := _LAYER.search(name))}
+        parameters: dict[str, nn.Parameter] = dict(self.model.named_parameters())
+        numbers = {name: int(match[1]) for name in parameters if (match := _LAYER.search(name))}
         if layers == 0 or not numbers:
-            return found
+            return parameters
         first = max(numbers.values()) + 1 - layers
-        begun = min(place for place, name in enumerate(found) if numbers.get(name, -1) >= first)
-        return {name: value for place, (name, value) in enumerate(found.items()) if place >= begun}
+        start = min(place for place, name in enumerate(parameters) if numbers.get(name, -1) >= first)
+        return {name: value for place, (name, value) in enumerate(parameters.items()) if place >= start}
+
+    @cached_property
+    def _fast_tokenizer(self) -> FastTokenizer | None:
+        return tokenizer.load(self.weights.folder, self.max_tokens)
 
     @cached_property
     def tokenizer(self) -> Any:
+        """The tokenizer as transformers loads it."""
         from transformers import AutoTokenizer
 
         return _quietly(lambda: AutoTokenizer.from_pretrained(self.weights.folder, local_files_only=True))
 
     @cached_property
     def model(self) -> Any:
+        """The model as transformers loads it, with the tuned weights in place."""
         from transformers import AutoModel
 
         verify(self.weights)
@@ -104,8 +112,8 @@ class TransformerEncoder:
         with torch.no_grad():  # inference mode would mark weights loaded in it as unfit for fine-tuning
             groups = batches_by_length(tokens)
             batches = [[tokens[row] for row in rows] for rows in groups]
-            for rows, found in zip(groups, self._embed_each(batches), strict=True):
-                vectors[rows] = found.numpy()
+            for rows, embedded in zip(groups, self._embed_each(batches), strict=True):
+                vectors[rows] = embedded.numpy()
                 done += len(rows)
                 if progress is not None:
                     progress(done, len(distinct))
@@ -113,13 +121,16 @@ class TransformerEncoder:
         return vectors[[where[text] for text in texts]] if texts else vectors
 
     def tokenize(self, texts: Sequence[str]) -> list[list[int]]:
+        """Token ids of every text with its prefix, at most ``max_tokens`` of them."""
         if not texts:
             return []
         ready = [self.prefix + text for text in texts]
         if self.recipe.lower_case:
             ready = [text.lower() for text in ready]
-        found: list[list[int]] = self.tokenizer(ready, truncation=True, max_length=self.max_tokens)["input_ids"]
-        return found
+        if self._fast_tokenizer is not None:
+            return self._fast_tokenizer(ready)
+        tokens: list[list[int]] = self.tokenizer(ready, truncation=True, max_length=self.max_tokens)["input_ids"]
+        return tokens
 
     def embed(self, tokens: Sequence[Sequence[int]]) -> Tensor:
         """Unit vectors (b, dim) of one batch; differentiable, for fine-tuning."""
@@ -127,25 +138,54 @@ class TransformerEncoder:
         return self._unit(self.model(input_ids=ids, attention_mask=mask).last_hidden_state, mask)
 
     def _embed_each(self, batches: Sequence[Sequence[Sequence[int]]]) -> Iterator[Tensor]:
-        """The same of several batches; where we know the model, small ones go through its weights together."""
-        from taxosphere.encoders.text import bert
-
-        if not bert.plain(self.model):
+        """`embed` of several batches; a BERT computes small ones together."""
+        reader = self._bert_reader()
+        if reader is None:
             yield from map(self.embed, batches)
             return
-        if self._reader is None or self._reader.outdated:
-            self._reader = bert.Reader(self.model)
         for together in _joined(batches):
             padded = [self._pad(tokens) for tokens in together]
-            for hidden, (_, mask) in zip(self._reader.hidden(padded), padded, strict=True):
+            for hidden, (_, mask) in zip(reader.hidden(padded), padded, strict=True):
                 yield self._unit(hidden, mask)
+
+    def _bert_reader(self) -> Reader | None:
+        """Our forward pass where the model is a plain BERT; None where transformers has to run it.
+
+        Without transformers, whose import takes seconds, unless its model is loaded already: that one may be trained.
+        """
+        from taxosphere.encoders.text import bert
+
+        if "model" not in vars(self):
+            self._reader = self._reader or self._read_weights()
+            if self._reader is not None:
+                return self._reader
+        weights = bert.of_model(self.model)
+        if weights is None:
+            return None
+        if self._reader is None or self._reader.outdated or self._reader.words is not weights.words:
+            self._reader = bert.Reader(weights)
+        return self._reader
+
+    def _read_weights(self) -> Reader | None:
+        import torch
+
+        from taxosphere.encoders.text import bert
+
+        verify(self.weights)
+        weights = bert.load(self.weights.folder)
+        if weights is None:
+            return None
+        weights = weights.replace({name: torch.tensor(value) for name, value in self.tuned.items()})
+        if weights is None:
+            raise TaxosphereError(_OTHER_ENCODER.format(self.weights.folder))
+        return bert.Reader(weights)
 
     def _pad(self, tokens: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
         """Token numbers and mask, both (b, width)."""
         import torch
 
         width = min(_padded(max(len(row) for row in tokens)), self.recipe.max_tokens)
-        pad = self.tokenizer.pad_token_id or 0
+        pad = self.tokenizer.pad_token_id or 0 if self._fast_tokenizer is None else self._fast_tokenizer.pad
         ids = torch.tensor([[*row, *([pad] * (width - len(row)))] for row in tokens])
         return ids, (torch.arange(width) < torch.tensor([[len(row)] for row in tokens])).long()
 
@@ -158,12 +198,12 @@ class TransformerEncoder:
 def _replace(model: Any, tuned: Arrays, folder: Path) -> None:
     import torch
 
-    own = dict(model.named_parameters())
-    if any(name not in own or own[name].shape != value.shape for name, value in tuned.items()):
-        raise TaxosphereError(f"{folder}: another encoder than the one that was fine-tuned")
+    parameters = dict(model.named_parameters())
+    if any(name not in parameters or parameters[name].shape != value.shape for name, value in tuned.items()):
+        raise TaxosphereError(_OTHER_ENCODER.format(folder))
     with torch.no_grad():
         for name, value in tuned.items():
-            own[name].copy_(torch.tensor(value))
+            parameters[name].copy_(torch.tensor(value))
 
 
 def _digest(arrays: Arrays) -> str:
