@@ -75,7 +75,7 @@ def fit_model(taxonomy: Taxonomy, config: PolarisConfig, encoder: TextEncoder | 
     """
     prior = load_prior(config.ranking)
     taxonomy, image_encoder = collection.locate(taxonomy, config.images.encoder)
-    encoder = encoder or load_encoder(config)
+    encoder = load_encoder(config) if encoder is None else text_encoders.check_encoder(encoder)
     encoding = f"encoding {len(taxonomy):,} concepts"
     run.progress(0, 1, encoding)
     space = embedding.fit(

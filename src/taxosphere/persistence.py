@@ -140,7 +140,7 @@ def _encoder(
         config = with_absolute_paths(with_encoder(config, encoder))
         return config, load_encoder(config)
     if encoder is not None:
-        return config, encoder
+        return config, text_encoders.check_encoder(encoder)
     loaded = load_encoder(config)
     if description is not None and text_encoders.description(loaded) != description:
         raise InputError(f"was fitted with the encoder {description}; give it to Polaris.load as 'encoder'", path)

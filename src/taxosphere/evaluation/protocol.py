@@ -209,6 +209,7 @@ def evaluate(
 
     ``method`` is a name or a function that makes a fresh, unfitted method. `prepare` the taxonomy first.
     """
+    encoder = text_encoders.check_encoder(encoder)
     plan = plan or Plan()
     name = method if isinstance(method, str) else getattr(method, "__name__", "method")
     make = (lambda: methods.create(method, plan.settings)) if isinstance(method, str) else method

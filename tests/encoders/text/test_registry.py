@@ -5,9 +5,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from taxosphere.encoders.text.registry import CachedEncoder, load, trainable, untuned
+from taxosphere import Polaris, Taxonomy
+from taxosphere.encoders.text.registry import (
+    CachedEncoder,
+    TextEncoder,
+    check_encoder,
+    description,
+    load,
+    trainable,
+    untuned,
+)
 from taxosphere.encoders.text.transformer import TransformerEncoder
 from taxosphere.errors import InputError, TaxosphereError
+from taxosphere.evaluation import protocol
 
 TEXTS = [f"text number {n}" for n in range(40)]
 
@@ -17,7 +27,7 @@ def test_a_known_text_needs_no_weights(tiny_folder: Path, tmp_path: Path) -> Non
     again = load(str(tiny_folder), cache=tmp_path)
     assert isinstance(again, CachedEncoder)
     np.testing.assert_array_equal(again.encode(TEXTS[::-1]), first[::-1])
-    assert "model" not in vars(again.inner)
+    assert again.inner._reader is None
 
 
 def test_a_half_filled_cache_does_not_change_the_result(tiny_folder: Path, tmp_path: Path) -> None:
@@ -42,7 +52,7 @@ def test_fine_tuned_weights_do_not_share_vectors(tiny_folder: Path, tmp_path: Pa
     np.testing.assert_array_equal(load(str(tiny_folder), cache=tmp_path).encode(TEXTS), before)
     again = plain.with_weights(weights)
     np.testing.assert_array_equal(again.encode(TEXTS), moved)
-    assert "model" not in vars(again.inner)  # it knew these weights by their values
+    assert again.inner._reader is None  # it knew these weights by their values
     np.testing.assert_array_equal(untuned(tuned).encode(TEXTS), before)
     assert untuned(plain) is plain
 
@@ -89,3 +99,81 @@ def test_a_npy_file_is_precomputed_vectors(tmp_path: Path) -> None:
     np.testing.assert_array_equal(load(str(tmp_path / "v.npy")).encode(["dog"]), [[0, 1]])
     with pytest.raises(InputError, match="no precomputed vector for 'cow'"):
         load(str(tmp_path / "v.npy")).encode(["dog", "cow"])
+
+
+class Custom:
+    """A caller's encoder that returns whatever it is told to."""
+
+    name, dim = "custom", 3
+
+    def __init__(self, result: object = None) -> None:
+        self.result = result
+
+    def encode(self, texts: list[str]) -> object:
+        return np.eye(3, dtype=np.float32)[: len(texts)] if self.result is None else self.result
+
+
+def without(member: str, value: object) -> object:
+    return type("Broken", (Custom,), {member: value})()
+
+
+@pytest.mark.parametrize(
+    ("encoder", "sentence"),
+    [
+        (object(), "an encoder has a method encode"),
+        (without("encode", "no method"), "an encoder has a method encode"),
+        (without("name", None), "an encoder has a name, .* is None"),
+        (without("name", ""), "an encoder has a name"),
+        (without("dim", 3.0), r"an encoder has a whole number dim, .* is 3\.0"),
+        (without("dim", 0), "an encoder has a whole number dim"),
+    ],
+)
+def test_an_object_that_is_no_encoder_is_refused(encoder: object, sentence: str) -> None:
+    with pytest.raises(TypeError, match=sentence):
+        check_encoder(encoder)
+
+
+@pytest.mark.parametrize(
+    ("result", "kind", "sentence"),
+    [
+        ([[1.0, 0, 0], [0, 1, 0]], TypeError, "'custom' returned a list"),
+        (np.eye(3, dtype=int)[:2], TypeError, "returned an array of int64"),
+        (np.eye(3)[:1], InputError, r"shape \(1, 3\) for 2 texts, not \(2, 3\)"),
+        (np.eye(4)[:2], InputError, r"shape \(2, 4\)"),
+        (np.array([[1.0, 0, 0], [0, np.nan, 0]]), InputError, "not finite for 'dog'"),
+        (np.array([[0.0, 0, 0], [0, 1, 0]]), InputError, "zero vector for 'cat'"),
+    ],
+)
+def test_results_that_are_no_vectors_are_refused_in_one_sentence(
+    result: object, kind: type[Exception], sentence: str
+) -> None:
+    with pytest.raises(kind, match=sentence):
+        check_encoder(Custom(result)).encode(["cat", "dog"])
+
+
+def test_vectors_of_another_length_or_precision_are_converted() -> None:
+    vectors = check_encoder(Custom(np.array([[3.0, 4.0, 0.0], [0.0, 0.0, 1.0]]))).encode(["cat", "dog"])
+    assert vectors.dtype == np.float32
+    np.testing.assert_allclose(vectors, [[0.6, 0.8, 0], [0, 0, 1]], atol=1e-7)
+
+
+def test_unit_vectors_keep_their_bits_and_the_encoder_its_description() -> None:
+    rows = np.random.default_rng(0).normal(size=(2, 3)).astype(np.float32)
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    checked = check_encoder(Custom(rows))
+    np.testing.assert_array_equal(checked.encode(["cat", "dog"]), rows)
+    assert description(checked) == {"name": "custom", "dim": 3}
+    assert check_encoder(checked) is checked
+
+
+def test_encoders_of_ours_are_not_checked_again(tiny_folder: Path) -> None:
+    encoder: TextEncoder = load(str(tiny_folder), cache=None)
+    assert check_encoder(encoder) is encoder
+
+
+def test_fit_and_evaluate_check_the_encoder() -> None:
+    taxonomy = Taxonomy.from_edges([("thing", f"thing {n}") for n in range(12)])
+    with pytest.raises(TypeError, match="an encoder has a name"):
+        Polaris().fit(taxonomy, encoder=without("name", None))
+    with pytest.raises(TypeError, match="an encoder has a name"):
+        protocol.evaluate(taxonomy, "encoder-cosine", protocol.Plan("leaves", runs=1), encoder=without("name", None))

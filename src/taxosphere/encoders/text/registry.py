@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, cast
 
 import numpy as np
 
@@ -15,29 +15,108 @@ from taxosphere.encoders.text.transformer import Arrays, TransformerEncoder
 from taxosphere.errors import InputError
 from taxosphere.typing import CountProgress, Floats
 
+_UNIT_TOLERANCE = 1e-4  # rows this close to length one are left as they are, bit for bit
 _WORTH_STORING = 16  # encoding a handful takes less time than writing it safely
 _STORE_EVERY = 1024  # a kill in the middle of a long run loses at most this many texts
 
 
 class TextEncoder(Protocol):
-    @property
-    def name(self) -> str: ...
+    """What turns texts into vectors; anything with these three members can be given to ``Polaris.fit``."""
 
     @property
-    def dim(self) -> int: ...
+    def name(self) -> str:
+        """Tells encoders apart: a saved model asks for one of this name."""
+
+    @property
+    def dim(self) -> int:
+        """Length of a vector."""
 
     def encode(self, texts: Sequence[str]) -> Floats:
-        """One unit row per text."""
+        """Vectors of shape (len(texts), dim), float32, rows of length one in the order of the texts."""
+
+
+class CheckedEncoder:
+    """A caller's encoder whose results are checked at every call.
+
+    Rows that are not of length one are scaled to it, and floating point numbers of another size become float32.
+    """
+
+    def __init__(self, inner: TextEncoder) -> None:
+        self.inner = inner
+        self.name = inner.name
+        self.dim = inner.dim
+
+    def encode(self, texts: Sequence[str]) -> Floats:
+        """Vectors of shape (len(texts), dim), float32, rows of length one.
+
+        Raises
+        ------
+        TypeError
+            The encoder returned something else than a numpy array of floating point numbers.
+        InputError
+            Its array has another shape, or holds a zero row or a number that is not finite.
+        """
+        vectors = self.inner.encode(texts)
+        who = f"the encoder '{self.name}'"
+        if not isinstance(vectors, np.ndarray):
+            raise TypeError(f"{who} returned a {type(vectors).__name__}; encode returns a numpy array, a row per text")
+        if vectors.dtype.kind != "f":
+            raise TypeError(f"{who} returned an array of {vectors.dtype}; encode returns floating point numbers")
+        if vectors.shape != (len(texts), self.dim):
+            expected = (len(texts), self.dim)
+            raise InputError(
+                f"{who} returned an array of shape {vectors.shape} for {expected[0]} texts, not {expected}"
+            )
+        if not np.isfinite(vectors).all():
+            row = int((~np.isfinite(vectors)).any(axis=1).argmax())
+            raise InputError(f"{who} returned a number that is not finite for '{texts[row]}'")
+        norms = np.linalg.norm(vectors, axis=1)
+        if (norms == 0).any():
+            raise InputError(f"{who} returned a zero vector for '{texts[int((norms == 0).argmax())]}'")
+        if (np.abs(norms - 1) > _UNIT_TOLERANCE).any():
+            vectors = vectors / norms[:, None]
+        return np.asarray(vectors, np.float32)
+
+
+def check_encoder(encoder: object) -> TextEncoder:
+    """The encoder, if it has ``name``, ``dim`` and ``encode``; a caller's own one checks its results from now on.
+
+    Parameters
+    ----------
+    encoder : object
+        What a caller passed as encoder.
+
+    Returns
+    -------
+    TextEncoder
+        One of ours unchanged, any other inside a `CheckedEncoder`.
+
+    Raises
+    ------
+    TypeError
+        A member is missing or of the wrong type.
+    """
+    if isinstance(encoder, TransformerEncoder | CachedEncoder | precomputed.PrecomputedEncoder | CheckedEncoder):
+        return encoder
+    kind = type(encoder).__name__
+    if not callable(getattr(encoder, "encode", None)):
+        raise TypeError(f"an encoder has a method encode(texts), a {kind} has none")
+    name, dim = getattr(encoder, "name", None), getattr(encoder, "dim", None)
+    if not isinstance(name, str) or not name:
+        raise TypeError(f"an encoder has a name, a text that is not empty; the name of this {kind} is {name!r}")
+    if not isinstance(dim, int | np.integer) or isinstance(dim, bool) or dim < 1:
+        raise TypeError(f"an encoder has a whole number dim, the length of its vectors; that of this {kind} is {dim!r}")
+    return CheckedEncoder(cast(TextEncoder, encoder))
 
 
 def description(encoder: TextEncoder) -> dict[str, object]:
-    """What tells one encoder from another, whatever machine it is on."""
+    """Name, dimension and, of a transformer, token limit and prefix: the same on every machine."""
     inner = getattr(encoder, "inner", encoder)
     return {key: getattr(inner, key) for key in ("name", "dim", "max_tokens", "prefix") if hasattr(inner, key)}
 
 
 class CachedEncoder:
-    """A transformer encoder that asks the disk first and loads its weights only for texts never seen."""
+    """A transformer encoder with a cache on disk; weights are loaded only for texts that are not in it."""
 
     def __init__(self, inner: TransformerEncoder, folder: Path) -> None:
         self.inner = inner
@@ -47,38 +126,40 @@ class CachedEncoder:
         self._cache = VectorCache(folder, inner.identity, inner.dim)
 
     def with_weights(self, tuned: Arrays) -> CachedEncoder:
-        """The encoder as it is on disk but for these weights; its vectors are kept apart from others."""
+        """The encoder with these weights in place of those on disk; its vectors are cached apart from others."""
         return CachedEncoder(self.inner.with_weights(tuned), self._folder)
 
     @property
     def tuned(self) -> Arrays:
+        """Fine-tuned weights by name; empty where there are none."""
         return self.inner.tuned
 
     def encode(self, texts: Sequence[str], *, progress: CountProgress | None = None) -> Floats:
+        """Vectors (len(texts), dim); ``progress(done, total)`` counts distinct texts."""
         distinct = list(dict.fromkeys(texts))
-        known = self._cache.get(distinct)
+        vectors = self._cache.get(distinct)
         # Longest texts last, so that each stored part is made of texts of like length.
-        missing = sorted((text for text in distinct if text not in known), key=len)
+        missing = sorted((text for text in distinct if text not in vectors), key=len)
         for start in range(0, len(missing), _STORE_EVERY):
             part = missing[start : start + _STORE_EVERY]
-            before = len(known)
+            before = len(vectors)
 
             def report(done: int, _: int, before: int = before) -> None:
                 if progress is not None:
                     progress(before + done, len(distinct))
 
-            vectors = self.inner.encode(part, progress=report)
+            encoded = self.inner.encode(part, progress=report)
             if len(missing) >= _WORTH_STORING:
-                self._cache.put(part, vectors)
-            known.update(zip(part, vectors, strict=True))
-        return np.stack([known[text] for text in texts]) if texts else np.zeros((0, self.dim), np.float32)
+                self._cache.put(part, encoded)
+            vectors.update(zip(part, encoded, strict=True))
+        return np.stack([vectors[text] for text in texts]) if texts else np.zeros((0, self.dim), np.float32)
 
 
 Trainable = TransformerEncoder | CachedEncoder
 
 
 def trainable(encoder: TextEncoder) -> Trainable:
-    """The encoder, if it is one with weights that can be fine-tuned."""
+    """The encoder itself; `InputError` unless it has weights that can be fine-tuned."""
     if not isinstance(encoder, TransformerEncoder | CachedEncoder):
         raise InputError(f"'{encoder.name}' has no weights to fine-tune; leave --fine-tune out or name a model")
     return encoder
@@ -104,10 +185,24 @@ def load(
     prefix: str | None = None,
     cache: Path | None = _DEFAULT_CACHE,
 ) -> TransformerEncoder | CachedEncoder | precomputed.PrecomputedEncoder:
-    """The packaged 'minilm', a Hugging Face or sentence-transformers name, a folder of weights, or a .npy file.
+    """A text encoder by name.
 
-    ``prefix`` goes in front of every text; None takes what the encoder itself asks for. ``cache=None`` keeps nothing
-    on disk. A .npy file needs a .txt file of the same name with one text per line.
+    Parameters
+    ----------
+    name : str
+        "minilm" (packaged), a Hugging Face or sentence-transformers name, a folder of weights, or a .npy file of
+        vectors with a .txt file of the same name that holds one text per line.
+    max_tokens : int
+        Longer texts are cut off.
+    prefix : str, optional
+        Put in front of every text; None: what the encoder itself asks for.
+    cache : Path, optional
+        Folder where vectors are kept between runs; None keeps nothing. Default: `encoders.cache.default_folder`.
+
+    Raises
+    ------
+    InputError
+        There is no such encoder, or its files cannot be used.
     """
     if name.endswith(".npy"):
         path = Path(name)
