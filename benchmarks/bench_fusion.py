@@ -36,7 +36,7 @@ def main() -> None:
     images = image_protocol.read(args.folder)
     found: dict[str, list[tuple[float, float, float]]] = {}
     for run in range(args.runs):
-        seed = image_protocol.hide_leaves(images, random_state=run).seed
+        seed = image_protocol.hide_leaves(images, random_state=run).seed.taxonomy
         shown = np.array([bool(entries) for entries in seed.images])
         leaves = np.flatnonzero(shown & (seed.child_csr.counts == 0) & (seed.parent_csr.counts > 0))
         chosen = np.random.default_rng(100 + run).choice(leaves, round(0.2 * len(leaves)), replace=False)

@@ -63,5 +63,5 @@ def main(folder: str, names: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    trained = [name for name in methods.names("text") if not name.startswith("polaris")]
+    trained = [name for name in methods.names("parents") if not name.startswith("polaris")]
     main(sys.argv[1], sys.argv[2].split(",") if len(sys.argv) > 2 else trained)

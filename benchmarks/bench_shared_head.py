@@ -1,7 +1,7 @@
-"""One head for pictures and texts against two, on made-up spaces that two towers share.
+"""One head for images and texts against two, on made-up spaces that two towers share.
 
-A picture is its label plus the pictures' offset plus much uneven scatter; a text is its label plus the texts' offset
-plus noise, or noise alone. Once, a quarter of the labels have no pictures.
+An image is its label plus the images' offset plus much uneven scatter; a text is its label plus the texts' offset
+plus noise, or noise alone. Once, a quarter of the labels have no images.
 
     python benchmarks/bench_shared_head.py --draws 8
 """
@@ -48,8 +48,8 @@ def measure(shots: int, seed: int) -> dict[str, float]:
         found |= {"the encoder's cosine alone": right(unit(asked) @ texts.T, everyone)}
         found |= {"two heads": right(two, everyone), "one head": right(one, everyone)}
         blank = Towers.fit(vectors[shown], label[shown], texts).score(asked)
-        found |= {"two heads, labels without pictures": right(blank, bare)}
-        found |= {"one head, labels without pictures": right(some, bare)}
+        found |= {"two heads, labels without images": right(blank, bare)}
+        found |= {"one head, labels without images": right(some, bare)}
         found |= {"one head, the labels beside them": right(some, ~bare)}
     return found
 
@@ -59,7 +59,7 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=8)
     draws = parser.parse_args().draws
     runs = [[measure(shots, seed) for seed in range(draws)] for shots in SHOTS]
-    print("| pictures per label | " + " | ".join(map(str, SHOTS)) + " |")
+    print("| images per label | " + " | ".join(map(str, SHOTS)) + " |")
     print("|---|" + "--:|" * len(SHOTS))
     for name in runs[0][0]:
         print(f"| {name} | " + " | ".join(f"{np.mean([run[name] for run in part]):.1f}" for part in runs) + " |")

@@ -1,10 +1,10 @@
-"""Real pictures end to end: ``convert``, ``fit`` and ``suggest`` on a folder of captioned pictures.
+"""Real images end to end: ``convert``, ``fit`` and ``suggest`` on a folder of captioned images.
 
     python benchmarks/bench_stamps.py FOLDER --out WORK
 
-FOLDER holds pictures in a tree of folders, each with a caption beside it, as Debian's package tuxpaint-stamps-default
-brings them in /usr/share/tuxpaint/stamps. A fifth of the pictured leaves is taken out before the fit; the model is then
-asked where they belong: with the picture alone, with name and caption, and with both. Prints a Markdown table: how
+FOLDER holds images in a tree of folders, each with a caption beside it, as Debian's package tuxpaint-stamps-default
+brings them in /usr/share/tuxpaint/stamps. A fifth of the leaves with images is taken out before the fit; the model is
+then asked where they belong: with the image alone, with name and caption, and with both. Prints a Markdown table: how
 often the first answer is the right folder, lies in the right top folder, and how far off it is.
 """
 
@@ -24,7 +24,7 @@ from taxosphere.taxonomy import structure
 from taxosphere.taxonomy.split import Split, hide
 
 HELD = 0.2
-KINDS = {"picture": ("image",), "name and caption": ("name", "description"), "both": ("name", "description", "image")}
+KINDS = {"image": ("image",), "name and caption": ("name", "description"), "both": ("name", "description", "image")}
 
 
 def main() -> None:
@@ -40,7 +40,7 @@ def main() -> None:
     part = take_out(Taxonomy.read(native), args.seed)
     part.seed.write(seed)
     command("fit", seed, "-o", model, "--seed", args.seed, "--skip-broken", "--resume")
-    print(f"{len(part.seed):,} concepts, {len(part.queries):,} held-out pictures, random state {args.seed}\n")
+    print(f"{len(part.seed):,} concepts, {len(part.queries):,} held-out images, random state {args.seed}\n")
     print("| asked with | right folder | within 5 | right branch | Wu&P |\n|---|--:|--:|--:|--:|")
     for kind, columns in KINDS.items():
         listed = args.out / f"held-{args.seed}-{kind.replace(' ', '-')}.tsv"

@@ -3,7 +3,7 @@
     python scripts/svgd_figure.py
 
 A cluster of particles is moved either by minimising the norm of the `paper` field or along the `corrected` field;
-nothing else acts on it. Three dimensions for the picture, 64 for the curves and the tables.
+nothing else acts on it. Three dimensions for the image, 64 for the curves and the tables.
 """
 
 from collections.abc import Callable, Iterator

@@ -177,7 +177,7 @@ def test_evaluate_in_pictures(workplace: Path, capsys: pytest.CaptureFixture[str
     capsys.readouterr()
     assert main(["evaluate", str(workplace / "native"), "--classes", "5", *options, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert (found["split"], found["candidates"]) == ("pictures", 5)
+    assert (found["split"], found["candidates"]) == ("images", 5)
     assert found["metrics"]["hit@1"]["mean"] >= 60  # three of five; by chance one
     assert main(["evaluate", str(workplace / "native"), "--split", "unseen", *options]) == 0
     assert "sibling-vote" in capsys.readouterr().out

@@ -17,7 +17,7 @@ from taxosphere.methods.baselines import network as network_module
 from taxosphere.methods.baselines.base import Baseline
 from taxosphere.methods.baselines.network import Network
 from taxosphere.methods.baselines.sampling import batches
-from taxosphere.methods.baselines.seed import NOBODY, Seed, TextVectors
+from taxosphere.methods.baselines.seed import NOBODY, MaskedCandidates, Seed
 from taxosphere.methods.baselines.training import mean_reciprocal_rank
 
 QUICK = {"steps": 60, "epochs": 0, "evaluations": 3, "batch_size": 32, "negatives": 8, "learning_rate": 0.01}
@@ -182,8 +182,8 @@ def test_a_query_in_training_is_invisible(name: str) -> None:
         other = build(name, without).eval()
         other.load_state_dict(network.state_dict())
         with torch.no_grad():
-            masked = network.candidate(TextVectors(torch.tensor([p]), torch.tensor([c])))
-            removed = other.candidate(TextVectors(torch.tensor([p]), torch.tensor([NOBODY])))
+            masked = network.candidate(MaskedCandidates(torch.tensor([p]), torch.tensor([c])))
+            removed = other.candidate(MaskedCandidates(torch.tensor([p]), torch.tensor([NOBODY])))
         torch.testing.assert_close(masked, removed, rtol=1e-6, atol=1e-6)
 
 

@@ -1,4 +1,4 @@
-"""Pictures to labels: the protocol by hand, every method on pictures that can be told apart, and the birds."""
+"""Images to labels: the protocol by hand, every method on images that can be told apart, and the birds."""
 
 from __future__ import annotations
 
@@ -18,31 +18,33 @@ from taxosphere.evaluation import bench, image_protocol, image_tasks, metrics, r
 from taxosphere.evaluation.datasets import Dataset
 from taxosphere.images.recognition import ancestor_rows
 from taxosphere.images.towers import hold_out
-from taxosphere.methods.baselines.image_base import Labelled
+from taxosphere.methods import registry as methods
+from taxosphere.methods.baselines.image_base import IMAGE_SETTINGS, OnImages
+from taxosphere.methods.image_task import LabelledImages, LabelMethod
 from taxosphere.report import tables
 
 QUICK = {"steps": 150, "epochs": 0, "evaluations": 5, "batch_size": 32, "negatives": 4, "learning_rate": 0.01}
 
 
-def task(dim: int = 24, labels: int = 5, each: int = 24) -> tuple[Labelled, np.ndarray, np.ndarray]:
+def task(dim: int = 24, labels: int = 5, each: int = 24) -> tuple[LabelledImages, np.ndarray, np.ndarray]:
     rng = np.random.default_rng(0)
     centres = rng.normal(size=(labels, dim))
     label = np.repeat(np.arange(labels), each)
     vectors = (centres[label] + 0.8 * rng.normal(size=(len(label), dim))).astype(np.float32)
     kept, held = hold_out(label, 0.25, 0)
     texts = rng.normal(size=(labels, 16)).astype(np.float32)
-    return Labelled(vectors[kept], label[kept], texts), vectors[held], label[held]
+    return LabelledImages(vectors[kept], label[kept], texts), vectors[held], label[held]
 
 
-def _quick(name: str) -> image_protocol.ImageMethod:
-    method = image_protocol.create(name)
-    if isinstance(method, image_protocol.OnPictures):
-        return image_protocol.OnPictures(type(method.system), image_protocol.PICTURE_SETTINGS.get(name, {}) | QUICK)
+def _quick(name: str) -> LabelMethod:
+    method = methods.create_for_labels(name)
+    if isinstance(method, OnImages):
+        return OnImages(type(method.system), IMAGE_SETTINGS.get(name, {}) | QUICK)
     return method
 
 
-@pytest.mark.parametrize("name", [name for name in image_protocol.METHODS if name != "clip-zero-shot"])
-def test_every_method_learns_to_name_pictures(name: str) -> None:
+@pytest.mark.parametrize("name", [name for name in methods.names("labels") if name != "clip-zero-shot"])
+def test_every_method_learns_to_name_images(name: str) -> None:
     known, vectors, label = task()
     method, again = _quick(name), _quick(name)
     scores = method.fit(known, random_state=0).score(vectors)
@@ -56,19 +58,19 @@ def test_every_method_learns_to_name_pictures(name: str) -> None:
 def test_without_training_the_towers_must_share_a_space() -> None:
     known, vectors, label = task()
     with pytest.raises(InputError, match="share a space"):
-        image_protocol.create("clip-zero-shot").fit(known, random_state=0)
+        methods.create_for_labels("clip-zero-shot").fit(known, random_state=0)
     rng = np.random.default_rng(1)
     texts = np.stack([known.vectors[known.label == i].mean(0) for i in range(5)]) + 0.1 * rng.normal(size=(5, 24))
-    shared = Labelled(known.vectors, known.label, texts.astype(np.float32))
-    scores = image_protocol.create("clip-zero-shot").fit(shared, random_state=0).score(vectors)
+    shared = LabelledImages(known.vectors, known.label, texts.astype(np.float32))
+    scores = methods.create_for_labels("clip-zero-shot").fit(shared, random_state=0).score(vectors)
     expected = vectors @ texts.T / np.outer(np.linalg.norm(vectors, axis=1), np.linalg.norm(texts, axis=1))
     np.testing.assert_allclose(scores, expected, atol=1e-5)
     assert (scores.argmax(1) == label).mean() > 0.9
 
 
 def test_other_methods_are_refused_by_name() -> None:
-    with pytest.raises(InputError, match="'tfidf' does not rank labels"):
-        image_protocol.create("tfidf")
+    with pytest.raises(InputError, match="'tfidf' does not name images; choose one of: polaris, transe"):
+        methods.create_for_labels("tfidf")
 
 
 def test_ranks_count_labels_only_and_mistakes_have_a_distance() -> None:
@@ -79,7 +81,7 @@ def test_ranks_count_labels_only_and_mistakes_have_a_distance() -> None:
     scores[0, column["duck"]], scores[0, column["owl"]] = 2, 1  # an owl taken for a duck
     scores[1, column["dog"]] = 1  # a dog, rightly
     gold = np.array([taxonomy.position("owl"), taxonomy.position("dog")])
-    found = image_protocol.judge(scores, gold, labels, taxonomy)
+    found = image_protocol.judge_labels(scores, gold, labels, taxonomy)
     assert found.ranks.tolist() == [2, 1]
     np.testing.assert_allclose(found.wup, [2 / 3, 1])  # bird is two below nothing, owl and duck three
 
@@ -96,15 +98,15 @@ def test_rows_are_the_ancestors_that_labels_share() -> None:
 
 def test_a_sample_is_drawn_per_run() -> None:
     labels = np.arange(10, 60)
-    first = image_protocol.sample(labels, 20, 0)
+    first = image_protocol.sample_labels(labels, 20, 0)
     assert len(first) == 20
     assert (np.diff(first) > 0).all()
-    assert image_protocol.sample(labels, 20, 0).tolist() == first.tolist()
-    assert image_protocol.sample(labels, 20, 1).tolist() != first.tolist()
-    assert image_protocol.sample(labels, None, 0) is labels
-    assert image_protocol.sample(labels, 99, 0) is labels
+    assert image_protocol.sample_labels(labels, 20, 0).tolist() == first.tolist()
+    assert image_protocol.sample_labels(labels, 20, 1).tolist() != first.tolist()
+    assert image_protocol.sample_labels(labels, None, 0) is labels
+    assert image_protocol.sample_labels(labels, 99, 0) is labels
     with pytest.raises(InputError, match="fewer than two"):
-        image_protocol.sample(labels, 1, 0)
+        image_protocol.sample_labels(labels, 1, 0)
 
 
 @pytest.fixture
@@ -125,7 +127,7 @@ def zoo(tmp_path: Path) -> Path:
 
 
 def test_a_folder_of_vectors_is_evaluated(zoo: Path) -> None:
-    assert image_protocol.holds_pictures(zoo)
+    assert image_protocol.has_images(zoo)
     found = image_tasks.evaluate(image_protocol.read(zoo), classes=2, runs=2, encoder=GramEncoder())
     assert found.dataset == f"{zoo.name}-2"
     assert [(run.random_state, run.candidates, len(run.outcome.sizes)) for run in found.runs] == [(0, 2, 4), (1, 2, 4)]
@@ -134,10 +136,10 @@ def test_a_folder_of_vectors_is_evaluated(zoo: Path) -> None:
     assert (whole.dataset, whole.runs[0].candidates) == (zoo.name, 3)
 
 
-def test_a_bench_asks_in_pictures_and_goes_on_where_it_stopped(zoo: Path, tmp_path: Path) -> None:
+def test_a_bench_asks_in_images_and_goes_on_where_it_stopped(zoo: Path, tmp_path: Path) -> None:
     place = Dataset(zoo.name, zoo)
     todo = bench.cells([place], ["polaris", "clip-2", "tfidf"], 2, 0, bench.Setup())
-    assert {(cell.method, cell.pictures) for cell in todo} == {("polaris", "all"), ("clip-2", "all")}  # a flat tree
+    assert {(cell.method, cell.images) for cell in todo} == {("polaris", "all"), ("clip-2", "all")}  # a flat tree
     with pytest.raises(InputError, match="none of tfidf"):
         bench.cells([place], ["tfidf"], 2, 0, bench.Setup())
     mine = [cell for cell in todo if cell.method == "polaris"]
@@ -156,8 +158,8 @@ def test_a_bench_asks_in_pictures_and_goes_on_where_it_stopped(zoo: Path, tmp_pa
 def test_a_bench_of_a_deep_tree_asks_for_unseen_leaves(tmp_path: Path) -> None:
     place = Dataset("orchard", orchard(tmp_path))
     todo = bench.cells([place], ["polaris"], 1, 0, bench.Setup())
-    assert [(c.pictures, c.method) for c in todo if c.pictures != "unseen"] == [("20", "polaris"), ("all", "polaris")]
-    assert [c.method for c in todo if c.pictures == "unseen"] == list(image_protocol.UNSEEN_METHODS)
+    assert [(c.images, c.method) for c in todo if c.images != "unseen"] == [("20", "polaris"), ("all", "polaris")]
+    assert [c.method for c in todo if c.images == "unseen"] == methods.names("unseen")
 
 
 def test_an_image_column_is_evaluated_with_an_encoder(tmp_path: Path) -> None:
@@ -165,35 +167,35 @@ def test_an_image_column_is_evaluated_with_an_encoder(tmp_path: Path) -> None:
     for colour in ("red", "blue"):
         (tmp_path / "p" / colour).mkdir(parents=True)
         for i in range(3):
-            picture = Image.new("RGB", (32, 32), "white")
-            picture.paste(colour, (4 + i, 4, 28, 28))
-            picture.save(tmp_path / "p" / colour / f"{i}.png")
+            image = Image.new("RGB", (32, 32), "white")
+            image.paste(colour, (4 + i, 4, 28, 28))
+            image.save(tmp_path / "p" / colour / f"{i}.png")
     Taxonomy.read(tmp_path / "p").write(tmp_path / "native")
     found = image_protocol.read(tmp_path / "native")
     assert len(found.labels) == 2
     assert found.texts is None
     assert isinstance(found.gallery, image_encoders.Gallery)
-    assert image_protocol.holds_pictures(tmp_path / "native")
+    assert image_protocol.has_images(tmp_path / "native")
 
 
-def test_too_few_pictures(tmp_path: Path, zoo: Path) -> None:
+def test_too_few_images(tmp_path: Path, zoo: Path) -> None:
     (zoo / "images.tsv").write_text("path\tconcept\n" + "".join(f"{i}.jpg\tred\n" for i in range(30)))
-    with pytest.raises(InputError, match="fewer than two concepts have pictures"):
+    with pytest.raises(InputError, match="fewer than two concepts have images"):
         image_protocol.read(zoo)
 
 
-def test_hidden_leaves_take_their_pictures_with_them(zoo: Path) -> None:
-    pictures = image_protocol.read(zoo)
-    task = image_protocol.hide_leaves(pictures, each=4, random_state=0)
-    hidden = set(pictures.taxonomy.ids) - set(task.seed.ids)
+def test_hidden_leaves_take_their_images_with_them(zoo: Path) -> None:
+    images = image_protocol.read(zoo)
+    task = image_protocol.hide_leaves(images, each=4, random_state=0)
+    hidden = set(images.taxonomy.ids) - set(task.seed.taxonomy.ids)
     assert len(hidden) == 1
-    gone = pictures.taxonomy.position(hidden.pop())
-    assert gone not in pictures.gallery.owner[task.rows]
-    assert {task.seed.ids[i] for i in task.owner} == set(task.seed.ids) - {"top"}
-    assert [len(rows) for rows in task.asked] == [1] * 4
-    assert all((pictures.gallery.owner[rows] == gone).all() for rows in task.asked)
-    assert all(task.seed.ids[int(parents[0])] == "top" for parents in task.gold)
-    assert [len(rows) for rows in image_protocol.hide_leaves(pictures).asked] == [10]
+    gone = images.taxonomy.position(hidden.pop())
+    assert len(task.seed.vectors) == (images.gallery.owner != gone).sum()
+    assert {task.seed.taxonomy.ids[i] for i in task.seed.owner} == set(task.seed.taxonomy.ids) - {"top"}
+    assert [len(rows) for rows in task.queries.rows] == [1] * 4
+    assert all((images.gallery.owner[rows] == gone).all() for rows in task.queries.rows)
+    assert all(task.seed.taxonomy.ids[int(parents[0])] == "top" for parents in task.gold)
+    assert [len(rows) for rows in image_protocol.hide_leaves(images).queries.rows] == [10]
 
 
 def orchard(tmp_path: Path) -> Path:
@@ -215,24 +217,24 @@ def orchard(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("name", ["polaris", "sibling-vote"])
-def test_unseen_leaves_are_placed_by_their_pictures(name: str, tmp_path: Path) -> None:
-    pictures = image_protocol.read(orchard(tmp_path))
-    found = image_protocol.unseen(pictures, name, GramEncoder(), random_state=0)
+def test_unseen_leaves_are_placed_by_their_images(name: str, tmp_path: Path) -> None:
+    images = image_protocol.read(orchard(tmp_path))
+    found = image_protocol.run_unseen(images, methods.create_for_unseen(name), GramEncoder(), random_state=0)
     assert found.candidates == 41
     assert len(found.outcome.sizes) == 8
     assert found.metrics["hit@1"] >= 75
-    single = image_protocol.unseen(pictures, name, GramEncoder(), each=2, random_state=0)
+    single = image_protocol.run_unseen(images, methods.create_for_unseen(name), GramEncoder(), each=2, random_state=0)
     assert len(single.outcome.sizes) == 16
-    with pytest.raises(InputError, match="does not place pictures"):
-        image_protocol.unseen(pictures, "tfidf", GramEncoder())
+    with pytest.raises(InputError, match="'tfidf' does not find parents of unseen concepts"):
+        image_protocol.run_unseen(images, methods.create_for_unseen("tfidf"), GramEncoder())
 
 
 def test_the_whole_model_places_unseen_leaves_by_both(tmp_path: Path) -> None:
-    pictures = image_protocol.read(orchard(tmp_path))
-    found = image_protocol.unseen(pictures, "polaris-both", GramEncoder(), random_state=0)
+    images = image_protocol.read(orchard(tmp_path))
+    found = image_protocol.run_unseen(images, methods.create_for_unseen("polaris-both"), GramEncoder(), random_state=0)
     assert found.metrics["hit@1"] >= 75
-    with pytest.raises(InputError, match="all pictures of a concept"):
-        image_protocol.unseen(pictures, "polaris-both", GramEncoder(), each=1)
+    with pytest.raises(InputError, match="all images of a concept"):
+        image_protocol.run_unseen(images, methods.create_for_unseen("polaris-both"), GramEncoder(), each=1)
 
 
 class TwoTowersMadeUp:
@@ -249,7 +251,7 @@ class TwoTowersMadeUp:
 
 @pytest.mark.parametrize(("blind", "least", "most"), [(False, 5, 100), (True, -1, 1)])
 def test_labels_of_a_shared_space_are_read_by_one_head(blind: bool, least: float, most: float) -> None:
-    """P@1 against separate heads on the same vectors, three pictures a label to learn from."""
+    """P@1 against separate heads on the same vectors, three images a label to learn from."""
     space = SharedSpace.make(shots=10, seed=0, blind=blind)
     taxonomy = Taxonomy.from_concepts([Concept(f"{i}", f"label {i}") for i in range(40)], [])
     few = np.flatnonzero(np.arange(len(space.label)) % 10 < 4)
@@ -258,9 +260,9 @@ def test_labels_of_a_shared_space_are_read_by_one_head(blind: bool, least: float
     gains = []
     for seed in range(3):
         found = [
-            image_protocol.run(
-                image_protocol.PictureSet("made up", taxonomy, gallery, "", texts),
-                image_protocol.create("polaris"),
+            image_protocol.run_labels(
+                image_protocol.ImageSet("made up", taxonomy, gallery, "", texts),
+                methods.create_for_labels("polaris"),
                 towers,
                 random_state=seed,
             ).metrics["hit@1"]
@@ -272,9 +274,9 @@ def test_labels_of_a_shared_space_are_read_by_one_head(blind: bool, least: float
 
 def test_mistakes_are_judged_alone() -> None:
     outcome = metrics.Outcome(9, np.ones(3, np.int64), np.array([1.0, 2.0, 4.0]), np.array([1.0, 0.5, 0.25]))
-    assert image_protocol.mistakes(outcome) == 37.5
+    assert image_protocol.wup_of_mistakes(outcome) == 37.5
     right = metrics.Outcome(9, np.ones(1, np.int64), np.array([1.0]), np.array([1.0]))
-    assert image_protocol.mistakes(right) == 100.0
+    assert image_protocol.wup_of_mistakes(right) == 100.0
 
 
 def test_the_birds(shared_data: Path) -> None:

@@ -141,7 +141,7 @@ def test_adopted_images_that_cannot_be_used_are_named(model: Path, place: Path) 
 
 def test_evaluate_reads_labels_by_the_same_encoder(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     options = ["--runs", "1", "--image-encoder", str(place / "clip"), "--json"]
-    for split, least in (("pictures", 90), ("unseen", 50)):
+    for split, least in (("images", 90), ("unseen", 50)):
         capsys.readouterr()
         assert main(["evaluate", str(place / "seed"), "--split", split, *options]) == 0
         assert json.loads(capsys.readouterr().out)["metrics"]["hit@1"]["mean"] >= least

@@ -10,7 +10,7 @@ from taxosphere import Taxonomy
 from taxosphere.errors import InputError
 from taxosphere.evaluation import metrics
 from taxosphere.methods import registry as methods
-from taxosphere.methods.polaris_cosine import Cosine
+from taxosphere.methods.polaris_cosine import PolarisCosine
 from taxosphere.taxonomy import split
 
 FAST = {"training.epochs": "6", "network.hidden": "32", "network.dim": "16"}
@@ -53,9 +53,9 @@ def test_learns_a_toy_hierarchy_and_repeats_itself(name: str, kinds: split.Split
 
 
 def test_the_gate_is_the_one_asked_for(kinds: split.Split) -> None:
-    def fit(mode: str) -> Cosine:
+    def fit(mode: str) -> PolarisCosine:
         settings = FAST | {"orbit.gate": mode, "orbit.gamma": "2.0"}
-        return Cosine(settings).fit(kinds.seed, encoder=WordEncoder(), random_state=0)
+        return PolarisCosine(settings).fit(kinds.seed, encoder=WordEncoder(), random_state=0)
 
     plain, hybrid, hard = (fit(mode) for mode in ("off", "hybrid", "hard"))
     cosine, lifted, cut = (method.score(kinds.queries) for method in (plain, hybrid, hard))
@@ -69,22 +69,22 @@ def test_the_gate_is_the_one_asked_for(kinds: split.Split) -> None:
 
 
 def test_curves_and_points_can_be_looked_at(kinds: split.Split) -> None:
-    method = Cosine(FAST).fit(kinds.seed, encoder=WordEncoder(), random_state=0)
+    method = PolarisCosine(FAST).fit(kinds.seed, encoder=WordEncoder(), random_state=0)
     assert len(method.history["seconds"]) == len(method.history["mrr"]) <= 6
     assert np.linalg.norm(method.sphere(), axis=1) == pytest.approx(np.ones(len(kinds.seed)), abs=1e-5)
 
 
 def test_settings_are_checked_before_any_work() -> None:
     with pytest.raises(InputError, match=r"no setting 'loss\.kernal'"):
-        Cosine({"loss.kernal": "rbf"})
+        PolarisCosine({"loss.kernal": "rbf"})
     with pytest.raises(InputError, match="no preset 'big'"):
-        Cosine({"preset": "big"})
+        PolarisCosine({"preset": "big"})
 
 
 def test_the_paper_preset_is_the_paper(kinds: split.Split) -> None:
     config = methods.create("polaris-paper").configure(kinds.seed)
     assert (config.orbit.gate, config.loss.bessel, config.loss.svgd_variant) == ("hard", "paper", "paper")
-    column = Cosine({"preset": "column"}).configure(kinds.seed)
+    column = PolarisCosine({"preset": "column"}).configure(kinds.seed)
     assert (column.loss.geometric, column.loss.probabilistic, column.loss.svgd, column.loss.listwise) == (
         0.7,
         0.3,
@@ -95,14 +95,14 @@ def test_the_paper_preset_is_the_paper(kinds: split.Split) -> None:
 
 def test_several_heads_answer_with_their_mean(kinds: split.Split) -> None:
     settings = FAST | {"orbit.gate": "off"}
-    three = Cosine(settings | {"heads": "3"}).fit(kinds.seed, encoder=WordEncoder(), random_state=0)
+    three = PolarisCosine(settings | {"heads": "3"}).fit(kinds.seed, encoder=WordEncoder(), random_state=0)
     points = three.sphere()
     np.testing.assert_allclose(np.linalg.norm(points, axis=1), 1, atol=1e-5)
-    first = Cosine(settings).fit(kinds.seed, encoder=WordEncoder(), random_state=0)
+    first = PolarisCosine(settings).fit(kinds.seed, encoder=WordEncoder(), random_state=0)
     dim = first.sphere().shape[1]
     np.testing.assert_allclose(points[:, :dim] * np.sqrt(3), first.sphere(), atol=1e-6)
     parts = points.reshape(len(points), 3, dim) * np.sqrt(3)
     assert not np.allclose(parts[:, 0], parts[:, 1])
     np.testing.assert_allclose(points @ points.T, np.einsum("ihd,jhd->ij", parts, parts) / 3, atol=1e-5)
     with pytest.raises(InputError, match="heads must be"):
-        Cosine({"heads": "none"})
+        PolarisCosine({"heads": "none"})

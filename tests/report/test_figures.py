@@ -8,8 +8,8 @@ from taxosphere.report import figures
 from taxosphere.report.figures import Bar
 
 
-def parse(picture: str) -> xml.Element:
-    return xml.fromstring(picture)
+def parse(image: str) -> xml.Element:
+    return xml.fromstring(image)
 
 
 def test_bars_are_as_long_as_their_values() -> None:
@@ -45,7 +45,7 @@ def test_histogram_outlines_shares() -> None:
     assert (floor - b[3]) == pytest.approx((floor - a[1]) / 0.75, abs=0.3)
 
 
-def test_a_picture_stands_alone_as_a_file() -> None:
+def test_a_image_stands_alone_as_a_file() -> None:
     drawn = parse(figures.standalone(figures.bars([Bar("a", 1.0)], "t")))
     assert drawn.tag == "{http://www.w3.org/2000/svg}svg"
     assert "--accent:" in next(drawn.iter("{http://www.w3.org/2000/svg}style")).text

@@ -29,7 +29,7 @@ def build_tiny_clip(folder: Path, kind: str = "clip") -> Path:
 
 
 def teach(folder: Path, texts: list[str], colours: np.ndarray, *, steps: int = 200) -> Path:
-    """Show it pictures of these colours (n, 3), each with its text, until text and picture point the same way."""
+    """Show it images of these colours (n, 3), each with its text, until text and image point the same way."""
     import torch
     from torch.nn.functional import cross_entropy
     from transformers import AutoTokenizer, CLIPModel

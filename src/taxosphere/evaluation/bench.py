@@ -29,32 +29,50 @@ SETUP = "setup.json"
 
 @dataclass(frozen=True)
 class Failure:
+    """A cell that raised, and the error in one line."""
+
     cell: Cell
     error: str
 
 
 def cells(datasets: Sequence[Dataset], names: Sequence[str], runs: int, seed: int, setup: Setup) -> list[Cell]:
-    """Every cell of the methods that a data set can be asked of; without ``names``, all of them."""
+    """One cell per data set, method and random state.
+
+    Parameters
+    ----------
+    datasets : sequence of Dataset
+    names : sequence of str
+        Methods; where empty, all that fit a data set. Those that do not fit one are left out of it.
+    runs : int
+        Random states per method: ``seed``, ``seed + 1``, …
+    seed : int
+    setup : Setup
+
+    Raises
+    ------
+    InputError
+        A method does not exist, or none of them fits a data set.
+    """
     for name in names:
-        methods.get(name)
-    found: list[Cell] = []
+        methods.tasks(name)  # raises where there is no such method
+    todo: list[Cell] = []
     for dataset in datasets:
-        own = _cells(dataset, names, runs, seed, setup)
-        if not own:
+        cells = _cells(dataset, names, runs, seed, setup)
+        if not cells:
             raise InputError(f"none of {', '.join(names)} can be asked of '{dataset.name}'")
-        found += own
-    return found
+        todo += cells
+    return todo
 
 
 def _cells(dataset: Dataset, names: Sequence[str], runs: int, seed: int, setup: Setup) -> list[Cell]:
     seeds = range(seed, seed + runs)
-    if not dataset.has_split and image_protocol.holds_pictures(dataset.path):
+    if not dataset.has_split and image_protocol.has_images(dataset.path):
         if not setup.descriptions:
-            raise InputError(f"'{dataset.name}' is asked in pictures; leave out --without-descriptions")
+            raise InputError(f"'{dataset.name}' is asked about images; leave out --without-descriptions")
         asked = image_tasks.tasks(dataset.path, names)
         places = {name: Dataset(name, dataset.path) for name, _, _ in asked}
-        return [Cell(places[name], method, s, setup, pictures=what) for name, what, method in asked for s in seeds]
-    text = methods.names("text")
+        return [Cell(places[name], method, s, setup, images=what) for name, what, method in asked for s in seeds]
+    text = methods.names("parents")
     # A reference has no randomness and needs one run on a fixed split.
     fixed = methods.REFERENCES if setup.split == "published" and dataset.has_split else ()
     chosen = [name for name in names or text if name in text]
@@ -62,17 +80,17 @@ def _cells(dataset: Dataset, names: Sequence[str], runs: int, seed: int, setup: 
 
 
 def settle(out: Path, setup: Setup) -> None:
-    """Make the folder, or see that it holds runs of the same set-up."""
+    """Create the folder of a bench, or check that it holds runs of the same set-up (`InputError` otherwise)."""
     out.mkdir(parents=True, exist_ok=True)
     file = out / SETUP
     if file.exists():
         try:
-            known = json.loads(file.read_text(encoding="utf-8"))
+            stored = json.loads(file.read_text(encoding="utf-8"))
         except ValueError:
             raise InputError("is damaged; choose another --out", file) from None
-        if known != asdict(setup):
+        if stored != asdict(setup):
             changed = ", ".join(
-                f"{name} {known.get(name)}" for name, now in asdict(setup).items() if known.get(name) != now
+                f"{name} {stored.get(name)}" for name, now in asdict(setup).items() if stored.get(name) != now
             )
             raise InputError(f"this folder holds runs with {changed}; choose another --out", out)
         return
@@ -87,7 +105,26 @@ def bench(
     redo: bool = False,
     progress: protocol.Progress | None = None,
 ) -> list[Failure]:
-    """Run the cells that have no line in ``out`` yet (all of them with ``redo``) and keep what comes back."""
+    """Run cells and append their records to ``out``.
+
+    Parameters
+    ----------
+    todo : sequence of Cell
+        Those with a record in ``out`` are skipped.
+    out : Path
+        Folder of `settle`.
+    workers : int, optional
+        Processes; 1 runs in this one. Default: one per core, at most four.
+    redo : bool
+        Run cells that have a record again.
+    progress : callable, optional
+        Called after every cell as ``progress(done, total, message)``.
+
+    Returns
+    -------
+    list of Failure
+        Cells that raised, with the error; the others are not affected.
+    """
     workers = workers or min(4, os.cpu_count() or 1)
     done = {records.key(line): line for line in records.read(out / RUNS)}
     waiting = {cell.key: cell for cell in todo if redo or cell.key not in done}
@@ -100,7 +137,7 @@ def bench(
         else:
             records.folder(out / "runs", result)
             records.append(out / RUNS, result)
-            clock.seen(result)
+            clock.add(result)
         if progress:
             what = f"{' '.join(map(str, cell.key))}{clock.left(waiting.values())}"
             progress(len(todo) - len(waiting), len(todo), what)
@@ -108,27 +145,27 @@ def bench(
 
 
 class _Clock:
-    """Guesses the time left from cells like those that wait."""
+    """Estimates the time left from finished cells of the same data set and method."""
 
     def __init__(self, lines: Sequence[Record], workers: int) -> None:
         self.workers = workers
         self.seconds: dict[tuple[str, str], list[float]] = {}
         for line in lines:
-            self.seen(line)
+            self.add(line)
 
-    def seen(self, line: Record) -> None:
+    def add(self, line: Record) -> None:
         spent = line["seconds"]["fit"] + line["seconds"]["per_query"] * line["queries"]
         self.seconds.setdefault((line["dataset"], line["method"]), []).append(spent)
 
     def left(self, waiting: Iterable[Cell]) -> str:
         """ ", about 12 min left", or nothing when nothing waits."""
-        guesses = [self._guess(cell) for cell in waiting]
-        if not guesses:
+        estimates = [self._estimate(cell) for cell in waiting]
+        if not estimates:
             return ""
-        minutes = sum(guesses) / self.workers / 60
+        minutes = sum(estimates) / self.workers / 60
         return f", about {minutes:.0f} min left" if minutes >= 1 else ", under a minute left"
 
-    def _guess(self, cell: Cell) -> float:
+    def _estimate(self, cell: Cell) -> float:
         same = self.seconds.get(cell.key[:2])
         near = [s for (dataset, _), times in self.seconds.items() if dataset == cell.dataset.name for s in times]
         every = [s for times in self.seconds.values() for s in times]

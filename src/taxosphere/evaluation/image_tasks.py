@@ -1,4 +1,4 @@
-"""What `evaluate` and `bench` ask about a taxonomy with pictures, as their runs, cells and records."""
+"""What `evaluate` and `bench` run on a taxonomy with images."""
 
 from __future__ import annotations
 
@@ -8,91 +8,120 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from taxosphere.evaluation import image_protocol, records
-from taxosphere.evaluation.protocol import Plan, Progress, Result, Run
+from taxosphere.evaluation.protocol import Plan, Result, Run
+from taxosphere.methods import registry as methods
+from taxosphere.typing import Progress
 
 if TYPE_CHECKING:
     from taxosphere.encoders.text.registry import TextEncoder
-    from taxosphere.evaluation.image_protocol import PictureSet
+    from taxosphere.evaluation.image_protocol import ImageSet
 
-Task = Literal["pictures", "unseen"]
-LABELS: Literal["pictures"] = "pictures"
+Task = Literal["images", "unseen"]
+LABELS: Literal["images"] = "images"
 UNSEEN: Literal["unseen"] = "unseen"
 
 
 def evaluate(
-    pictures: PictureSet,
+    images: ImageSet,
     method: str = "polaris",
     *,
-    task: Task = "pictures",
+    task: Task = LABELS,
     classes: int | None = None,
     runs: int = 5,
     seed: int = 0,
     encoder: TextEncoder | None = None,
     progress: Progress | None = None,
 ) -> Result:
-    """Name pictures among all labels or samples of ``classes`` of them, or place leaves that were never seen."""
+    """Measure a method on images; for unseen concepts `sibling-vote` is measured beside it.
+
+    Parameters
+    ----------
+    images : ImageSet
+    method : str
+        A name for which `methods.tasks` lists "labels" or "unseen".
+    task : str
+        "images": name images among labels; "unseen": find parents of leaves that were hidden with their images.
+    classes : int, optional
+        With "images", labels drawn per run; None: all.
+    runs, seed : int
+        Number of runs and random state of the first.
+    encoder : TextEncoder, optional
+        Reads labels and descriptions; default: the image encoder's text tower, else the packaged encoder.
+    progress : callable, optional
+        Called as ``progress(done, total, message)``.
+
+    Raises
+    ------
+    InputError
+        There is no such method for this task.
+    """
+    methods.get(method, _registry_task(task))  # an unknown name is better said before the work begins
     names = [method] if task == LABELS or method == "sibling-vote" else [method, "sibling-vote"]
-    if task == LABELS:
-        image_protocol.create(method)  # an unknown name is better said before the work begins
-    reader = _reader(pictures, encoder)
-    found: dict[str, list[Run]] = {name: [] for name in names}
+    text_encoder = _choose_encoder(images, encoder)
+    results: dict[str, list[Run]] = {name: [] for name in names}
     for number in range(runs):
         for place, name in enumerate(names):
             if progress is not None:
                 progress(number * len(names) + place, runs * len(names), f"{name}, run {number + 1} of {runs}")
-            found[name].append(_run(pictures, name, task, classes, reader, seed + number))
-    references = {name: tuple(lines) for name, lines in found.items() if name != method}
-    plan = Plan(task, "leaves", runs, seed)
-    return Result(dataset(pictures, task, classes), method, plan, tuple(found[method]), references)
+            results[name].append(_run(images, name, task, classes, text_encoder, seed + number))
+    return Result(
+        dataset=dataset(images, task, classes),
+        method=method,
+        plan=Plan(task, "leaves", runs, seed),
+        runs=tuple(results[method]),
+        references={name: tuple(lines) for name, lines in results.items() if name != method},
+    )
 
 
 def tasks(path: Path, chosen: Sequence[str]) -> list[tuple[str, str, str]]:
     """(data set, what is asked, method) of a bench: a sample of labels, all labels, unseen leaves."""
-    pictures = _pictures(path)
-    usual = [name for name in image_protocol.METHODS if name != "clip-zero-shot" or pictures.texts is not None]
-    names = [name for name in image_protocol.METHODS if name in chosen] if chosen else usual
-    found = [
-        (dataset(pictures, LABELS, classes), "all" if classes is None else str(classes), name)
+    images = _images(path)
+    labels = [name for name in methods.names("labels") if name != "clip-zero-shot" or images.texts is not None]
+    names = [name for name in methods.names("labels") if name in chosen] if chosen else labels
+    cells = [
+        (dataset(images, LABELS, classes), "all" if classes is None else str(classes), name)
         for classes in (image_protocol.SAMPLE, None)
-        if classes is None or classes < len(pictures.labels)
+        if classes is None or classes < len(images.labels)
         for name in names
     ]
-    unseen = [name for name in image_protocol.UNSEEN_METHODS if not chosen or name in chosen]
-    if "polaris" in unseen and image_protocol.deep(pictures):
-        unseen = [*dict.fromkeys([*unseen, *image_protocol.UNSEEN_METHODS])]
-        found += [(dataset(pictures, UNSEEN), UNSEEN, name) for name in unseen]
-    return found
+    # What an unseen concept's texts and images add to each other shows only when all of these are measured.
+    unseen = [name for name in methods.names("unseen") if not chosen or "polaris" in chosen or name in chosen]
+    if images.deep:
+        cells += [(dataset(images, UNSEEN), UNSEEN, name) for name in unseen]
+    return cells
 
 
 def work(path: Path, asked: str, method: str, seed: int, encoder: str) -> records.Record:
-    """One cell of a bench."""
-    pictures = _pictures(path)
-    task: Task = "unseen" if asked == UNSEEN else "pictures"
+    """The record of one cell of a bench."""
+    images = _images(path)
+    task: Task = UNSEEN if asked == UNSEEN else LABELS
     classes = int(asked) if asked.isdigit() else None
-    run = _run(pictures, method, task, classes, _text_encoder(path, encoder), seed)
-    split = records.PICTURES if task == LABELS else image_protocol.UNSEEN
-    line = records.record(dataset(pictures, task, classes), method, split, run)
+    run = _run(images, method, task, classes, _text_encoder(path, encoder), seed)
+    record = records.record(dataset(images, task, classes), method, records.IMAGES if task == LABELS else UNSEEN, run)
     if task == UNSEEN:
-        line["metrics"]["wup_mistakes"] = image_protocol.mistakes(run.outcome)
-    return line
+        record["metrics"]["wup_mistakes"] = image_protocol.wup_of_mistakes(run.outcome)
+    return record
 
 
-def dataset(pictures: PictureSet, task: Task, classes: int | None = None) -> str:
-    return image_protocol.dataset_name(pictures, classes) if task == LABELS else f"{pictures.name}-{UNSEEN}"
+def dataset(images: ImageSet, task: Task, classes: int | None = None) -> str:
+    """Name of the data set in records and tables."""
+    return image_protocol.dataset_name(images, classes) if task == LABELS else f"{images.name}-{UNSEEN}"
 
 
-def _run(
-    pictures: PictureSet, method: str, task: Task, classes: int | None, encoder: TextEncoder, random_state: int
-) -> Run:
+def _registry_task(task: Task) -> methods.Task:
+    return "labels" if task == LABELS else "unseen"
+
+
+def _run(images: ImageSet, name: str, task: Task, classes: int | None, encoder: TextEncoder, random_state: int) -> Run:
     if task == UNSEEN:
-        return image_protocol.unseen(pictures, method, encoder, random_state=random_state)
-    return image_protocol.run(
-        pictures, image_protocol.create(method), encoder, classes=classes, random_state=random_state
-    )
+        method = methods.create_for_unseen(name)
+        return image_protocol.run_unseen(images, method, encoder, random_state=random_state)
+    label_method = methods.create_for_labels(name)
+    return image_protocol.run_labels(images, label_method, encoder, classes=classes, random_state=random_state)
 
 
 @cache
-def _pictures(path: Path) -> PictureSet:
+def _images(path: Path) -> ImageSet:
     return image_protocol.read(path)
 
 
@@ -100,11 +129,13 @@ def _pictures(path: Path) -> PictureSet:
 def _text_encoder(path: Path, name: str) -> TextEncoder:
     from taxosphere.encoders.text import registry as text_encoders
 
-    return _pictures(path).texts or text_encoders.load(name)
+    return _images(path).texts or text_encoders.load(name)
 
 
-def _reader(pictures: PictureSet, encoder: TextEncoder | None) -> TextEncoder:
-    """Labels are read by the image encoder's own text tower where it has one."""
+def _choose_encoder(images: ImageSet, encoder: TextEncoder | None) -> TextEncoder:
+    """The stated encoder, else the image encoder's text tower, else the packaged one."""
     from taxosphere.encoders.text import registry as text_encoders
 
-    return encoder or pictures.texts or text_encoders.load()
+    if encoder is None:
+        return images.texts or text_encoders.load()
+    return encoder if encoder is images.texts else text_encoders.check_encoder(encoder)

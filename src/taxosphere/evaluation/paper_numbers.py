@@ -156,5 +156,5 @@ def printed(dataset: str, method: str) -> Printed:
     """What the paper prints for a method; it cites both kinds of cones as "ConE"."""
     rows = _tables().get(_ALIASES.get(dataset, dataset), {})
     found = rows.get(_OURS.get(method, method), {})
-    # Each picture has one label, so precision at one is a hit rate.
+    # Each image has one label, so precision at one is a hit rate.
     return {**found, "hit@1": found["precision@1"]} if "precision@1" in found else found

@@ -29,7 +29,7 @@ from taxosphere.taxonomy.split import Split
 if TYPE_CHECKING:
     from taxosphere.encoders.text.registry import TextEncoder
 
-Kind = Literal["published", "leaves", "pictures", "unseen"]
+Kind = Literal["published", "leaves", "images", "unseen"]
 Queries = Literal["leaves", "all"]
 Progress = Callable[[int, int, str], None]  # steps done, steps in all, what is being done
 Spread = dict[str, float]  # {"mean": …, "std": …}
@@ -118,7 +118,7 @@ def mean_std(rows: Sequence[Mapping[str, float]]) -> dict[str, Spread]:
 def prepare(taxonomy: Taxonomy, *, repair: bool = False, descriptions: bool = True) -> tuple[Taxonomy, tuple[str, ...]]:
     """The taxonomy as it will be evaluated and what was done to it; a cycle is refused unless it may be repaired.
 
-    Pictures are taken away: methods are compared by what they make of the texts (`picture_tasks` asks in pictures).
+    Images are removed: methods are compared on texts (`image_tasks` asks about images).
     """
     taxonomy = replace(taxonomy, images=())
     if not descriptions:

@@ -15,7 +15,7 @@ from taxosphere.evaluation import metrics
 from taxosphere.evaluation.protocol import Run
 
 Record = dict[str, Any]
-PICTURES = "80:20 of the pictures"  # the split of questions in pictures
+IMAGES = "80:20 of the images"  # the split where images are named
 Key = tuple[str, str, int]  # dataset, method, random state
 
 

@@ -27,7 +27,7 @@ _THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 
 @dataclass(frozen=True)
 class Setup:
-    """What all cells of a folder share; numbers from different set-ups never meet in one table."""
+    """What all cells of a folder have in common; runs of different set-ups never share a table."""
 
     split: protocol.Kind = "published"
     queries: protocol.Queries = "leaves"
@@ -37,7 +37,7 @@ class Setup:
 
 @dataclass(frozen=True)
 class Cell:
-    """One run to be done. Studies vary a method's settings, thin out the seed, or look into the fitted method."""
+    """One run of a bench. Studies vary a method's settings, remove edges of the seed, or probe the fitted method."""
 
     dataset: Dataset
     method: str
@@ -46,7 +46,7 @@ class Cell:
     label: str = ""  # its row in the table; the method's name where it has none
     settings: tuple[tuple[str, str], ...] = ()
     removed: float = 0.0  # share of the seed's edges that is taken away before fitting
-    pictures: str = ""  # asked in pictures: how many labels ("20", "all"), or "unseen"
+    images: str = ""  # asked about images: how many labels ("20", "all"), or "unseen"
     probe: str = ""  # "module:function", called with the fitted method and the split; its answer is kept
 
     @property
@@ -55,7 +55,7 @@ class Cell:
 
 
 def run_cells(cells: Sequence[Cell], workers: int) -> Iterator[tuple[Cell, Record | Exception]]:
-    """Each cell with its record as it is done, or with what went wrong; a failure costs no other cell its result."""
+    """Each cell with its record, or with the exception it raised, in the order in which they finish."""
     if workers == 1:
         yield from ((cell, _attempt(cell)) for cell in cells)
         return
@@ -79,7 +79,7 @@ def _attempt(cell: Cell) -> Record | Exception:
 
 @contextmanager
 def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
-    """Fresh processes that share the cores instead of fighting for them, and end when we do."""
+    """New processes, with the threads of numpy and torch limited to their share of the cores."""
     threads = str(max(1, (os.cpu_count() or 1) // workers))
     before = {name: os.environ.get(name) for name in _THREADS}
     os.environ.update(dict.fromkeys(_THREADS, threads))  # read when a fresh process imports numpy and torch
@@ -99,7 +99,7 @@ def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
 
 
 def _start(parent: int) -> None:
-    """A worker whose parent was killed would wait for work forever; this one looks and leaves."""
+    """End this worker when its parent is gone: it would wait for work for ever."""
 
     def watch() -> None:
         while os.getppid() == parent:
@@ -124,17 +124,19 @@ def _dataset(dataset: Dataset, descriptions: bool) -> tuple[Any, Any, tuple[str,
 
 
 def warm(cell: Cell) -> None:
-    if cell.pictures:
+    """Encode the texts of a cell's data set, so that they are in the cache."""
+    if cell.images:
         return
     taxonomy, _, _ = _dataset(cell.dataset, cell.setup.descriptions)
     _encoder(cell.setup.encoder).encode([concept.text for concept in taxonomy.concepts()])
 
 
 def work(cell: Cell) -> Record:
-    if cell.pictures:
+    """Run a cell; returns its record."""
+    if cell.images:
         from taxosphere.evaluation import image_tasks
 
-        return image_tasks.work(cell.dataset.path, cell.pictures, cell.method, cell.seed, cell.setup.encoder)
+        return image_tasks.work(cell.dataset.path, cell.images, cell.method, cell.seed, cell.setup.encoder)
     taxonomy, parts, repairs = _dataset(cell.dataset, cell.setup.descriptions)
     published = cell.setup.split == "published" and parts is not None  # a user's own taxonomy has no published split
     plan = protocol.Plan("published", cell.setup.queries) if published else protocol.Plan("leaves")

@@ -1,6 +1,6 @@
-"""The plain model as a compared system: concepts on the sphere, ranked by cosine behind the orbital gate.
+"""The embedding alone as a method: concepts on the sphere, ranked by cosine behind the orbital gate.
 
-No ranker reads it, so this is what the paper's own ablations vary.
+There is no learned ranker; this is what the paper's ablations vary.
 """
 
 from __future__ import annotations
@@ -31,8 +31,14 @@ PRESETS = (*presets.NAMES, "column", "paper")
 
 
 class Configured:
-    """Settings are ``section.key`` of the config, and ``preset``: 'auto', a data set of the paper's table, 'column' for
-    the column whose data set is nearest in size, or 'paper' for that column with every formula as printed."""
+    """A method with the settings of `PolarisConfig`.
+
+    Parameters
+    ----------
+    settings : mapping, optional
+        ``section.key`` of the config, and ``preset``: "auto", a data set of the paper's table, "column" for the column
+        whose data set is nearest in size, or "paper" for that column with every formula as printed.
+    """
 
     preset: ClassVar[str] = "auto"
     changes: ClassVar[tuple[str, ...]] = ()
@@ -42,14 +48,15 @@ class Configured:
         self._preset = str(wanted.pop("preset", self.preset))
         if self._preset not in PRESETS:
             raise InputError(f"there is no preset '{self._preset}'; known: {', '.join(PRESETS)}")
-        given = next((key for key in wanted if key == "seed" or key.startswith("encoder.")), None)
-        if given is not None:
-            raise InputError(f"'{given}' is no setting of a method: encoder and random state are given to all alike")
+        refused = next((key for key in wanted if key == "seed" or key.startswith("encoder.")), None)
+        if refused is not None:
+            raise InputError(f"'{refused}' is no setting of a method: encoder and random state are given to all alike")
         self._changes = [*self.changes, *(f"{key}={value}" for key, value in wanted.items())]
         PolarisConfig().with_overrides(self._changes)  # a misspelt setting is better refused before any work
         self.config: PolarisConfig | None = None
 
     def configure(self, seed: Taxonomy) -> PolarisConfig:
+        """The settings for a seed, kept in ``config``."""
         nearest = presets.nearest(seed)
         if self._preset == "paper":
             config = presets.paper(nearest)
@@ -59,11 +66,11 @@ class Configured:
         return self.config
 
 
-class Cosine(Configured):
-    """The hybrid gate orders accepted candidates before the others and loses none; the losses teach the cosine.
+class PolarisCosine(Configured):
+    """Cosine on the sphere; the hybrid gate ranks accepted candidates before the others and drops none.
 
-    ``heads`` of them, by default one, are trained from different starts and their cosines averaged: heads on a small
-    seed differ a lot from one start to the next.
+    The setting ``heads`` (default 1) trains several heads from different initial weights and averages their cosines:
+    on a small seed heads differ a lot from one initialisation to the next.
     """
 
     changes: ClassVar[tuple[str, ...]] = ("loss.logit=cosine",)
@@ -77,7 +84,7 @@ class Cosine(Configured):
         super().__init__(wanted)
 
     def fit(self, seed: Taxonomy, *, encoder: TextEncoder, random_state: int) -> Self:
-        """Find epochs and γ with some leaves of the seed hidden, then train that long on all of it."""
+        """Choose epochs and γ with some leaves of the seed held out, then train that long on all of it."""
         config = self.configure(seed)
         if config.training.fine_tune:
             raise InputError("this method keeps the encoder frozen; leave training.fine_tune out")
@@ -93,30 +100,31 @@ class Cosine(Configured):
         return self
 
     def score(self, queries: Sequence[Concept]) -> NDArray[np.float32]:
+        """Scores (queries, seed concepts), higher is better."""
         vectors = torch.from_numpy(self._encoder.encode([query.text for query in queries]))
         cosine = (_points(self._networks, vectors) @ self._points.T).numpy()
         return np.asarray(gate.gated_scores(cosine, self._thresholds, self._mode), np.float32)
 
     def sphere(self) -> NDArray[np.float32]:
-        """Where the concepts of the seed lie."""
+        """Points (n, d) of the concepts of the seed."""
         return np.asarray(self._points.numpy(), np.float32)
 
 
-class Paper(Cosine):
+class PolarisPaper(PolarisCosine):
     """Every formula as printed, hard gate, the paper's settings for a data set of this size."""
 
     preset: ClassVar[str] = "paper"
 
 
 def _points(networks: Sequence[SphereNetwork], vectors: Tensor) -> Tensor:
-    """Side by side and scaled, points of several spheres are one of a larger sphere; its cosine is their mean."""
+    """Points (n, heads · d) whose dot products are the mean cosine over the heads."""
     with torch.no_grad():
         points = [network.points(network.lift(vectors)) for network in networks]
     return torch.cat(points, dim=1) / math.sqrt(len(points))
 
 
 def curves(history: Sequence[Epoch]) -> dict[str, list[float]]:
-    """Losses, seconds and validation MRR of each epoch."""
+    """Losses, seconds and validation MRR of each epoch, as lists by name."""
     curves: dict[str, list[float]] = {}
     for epoch in history:
         validated = {} if epoch.mrr is None else {"mrr": epoch.mrr}

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class PolarisFull(Configured):
-    """What `taxosphere fit` trains, scored over all candidates."""
+    """The model that `taxosphere fit` trains, ranking all candidates."""
 
     model: Polaris | None = None
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-from taxosphere.evaluation import paper_numbers, protocol
+from taxosphere import atomic
+from taxosphere.evaluation import bench, paper_numbers, protocol
+from taxosphere.evaluation import records as evaluation_records
 from taxosphere.report import html, tables
 from taxosphere.report.figures import Bar, bars
 from taxosphere.report.html import Markup, tag
@@ -41,7 +45,16 @@ def _chart(dataset: str, records: Sequence[Record]) -> Markup:
 
 
 def bench_page(records: Sequence[Record], about: Mapping[str, Any], compare: str = "polaris") -> str:
-    """``about`` says how the numbers came to be: commands, encoder, machine, date."""
+    """The page as HTML.
+
+    Parameters
+    ----------
+    records : sequence of Record
+    about : mapping
+        How the numbers were made: commands, encoder, machine, date.
+    compare : str
+        The method whose differences to all others are tested.
+    """
     body: list[object] = [tag("h1", "Bench"), tag("p", _INTRODUCTION)]
     section = ""
     for content in tables.bench_tables(records):
@@ -60,3 +73,13 @@ def bench_page(records: Sequence[Record], about: Mapping[str, Any], compare: str
     body += [tag("h2", "Time"), table(tables.time_table(records))]
     body += [tag("h2", "How it was run"), html.provenance(about)]
     return html.page("Taxosphere bench", *body)
+
+
+def write(out: Path, about: Mapping[str, Any], compare: str = "polaris") -> list[evaluation_records.Record]:
+    """Write ``tables.md``, ``report.html`` and ``about.json`` of all runs in a bench folder; returns their records."""
+    lines = sorted(evaluation_records.read(out / bench.RUNS), key=evaluation_records.key)
+    atomic.write_text(out / "about.json", json.dumps(about, ensure_ascii=False, indent=1) + "\n")
+    drawn = tables.markdown(tables.bench_tables(lines) + tables.significance_tables(lines, compare))
+    atomic.write_text(out / "tables.md", drawn)
+    atomic.write_text(out / "report.html", bench_page(lines, about, compare))
+    return lines

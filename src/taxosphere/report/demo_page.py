@@ -75,7 +75,7 @@ def write(demo: Demo) -> str:
         ),
         tag("h2", "Where it went wrong"),
         *(_miss(case) for case in wrong),
-        tag("h2", "The orbital picture"),
+        tag("h2", "Candidates around a new concept"),
         tag(
             "p",
             "The new concept points straight up. A candidate's distance from that direction is the angle between the "

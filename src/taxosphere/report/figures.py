@@ -18,14 +18,16 @@ _FILE_STYLE = """<style>svg { --ink: #1c2330; --soft: #5b6577; --line: #dfe3ea; 
 .soft { fill: #5b6577; }</style>"""
 
 
-def standalone(picture: Markup) -> str:
-    """A picture as a file of its own, with the colours its page would give it."""
-    head, _, rest = picture.partition(">")
+def standalone(figure: Markup) -> str:
+    """An SVG figure as the content of a file of its own, with the colours that its page would define."""
+    head, _, rest = figure.partition(">")
     return f'{head} xmlns="http://www.w3.org/2000/svg">{_FILE_STYLE}{rest}\n'
 
 
 @dataclass(frozen=True)
 class Bar:
+    """A row of `bars`."""
+
     label: str
     value: float
     deviation: float = 0.0
@@ -113,7 +115,7 @@ def _legend(frame: _Frame, number: int, name: str, colour: str) -> str:
 
 @dataclass(frozen=True)
 class _Frame:
-    """From data to pixels."""
+    """The area of a chart: coordinates of data to pixels."""
 
     left: float
     right: float

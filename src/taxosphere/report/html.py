@@ -40,11 +40,12 @@ class Markup(str):
 
 
 def html(value: object) -> str:
+    """The value as HTML: escaped unless it is `Markup`."""
     return value if isinstance(value, Markup) else escape(str(value))
 
 
 def tag(name: str, *content: object, **attributes: str) -> Markup:
-    """``tag("td", "a < b", class_="number")``; content is escaped unless it is `Markup`."""
+    """An element, as in ``tag("td", "a < b", class_="number")``; content is escaped unless it is `Markup`."""
     written = "".join(f' {key.rstrip("_")}="{escape(value)}"' for key, value in attributes.items())
     return Markup(f"<{name}{written}>{''.join(map(html, content))}</{name}>")
 
@@ -52,7 +53,7 @@ def tag(name: str, *content: object, **attributes: str) -> Markup:
 def table(
     header: Sequence[object], rows: Iterable[Sequence[object]], *, numbers: Iterable[int] = (), caption: str = ""
 ) -> Markup:
-    """``numbers`` are the columns to align right."""
+    """A table that scrolls sideways where it is wide; ``numbers`` are the columns to align right."""
     right = set(numbers)
 
     def row(cells: Sequence[object], kind: str) -> Markup:
@@ -65,14 +66,15 @@ def table(
 
 
 def cards(values: Iterable[tuple[str, str]]) -> Markup:
-    """Large figures with what they mean below."""
+    """Large numbers with what they mean below: (number, meaning) pairs."""
     return tag(
-        "div", *(tag("div", tag("b", figure), meaning, class_="card") for figure, meaning in values), class_="cards"
+        "div", *(tag("div", tag("b", number), meaning, class_="card") for number, meaning in values), class_="cards"
     )
 
 
-def figure(picture: Markup, caption: str) -> Markup:
-    return tag("figure", picture, tag("figcaption", caption))
+def figure(content: Markup, caption: str) -> Markup:
+    """A figure with its caption."""
+    return tag("figure", content, tag("figcaption", caption))
 
 
 def provenance(made: Mapping[str, Any]) -> Markup:

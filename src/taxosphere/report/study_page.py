@@ -1,11 +1,13 @@
-"""A study as tables, a figure and one page."""
+"""A study as tables, figures, Markdown and one HTML page."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from taxosphere import atomic
 from taxosphere.evaluation import records, studies
 from taxosphere.evaluation.bench import RUNS
 from taxosphere.evaluation.studies.base import Findings
@@ -28,7 +30,7 @@ FACTS = ("encoder", "machine", "date", "versions")
 
 
 def study_tables(findings: Findings) -> list[Table]:
-    """One table per data set: ours, then the paper's columns where it prints any."""
+    """One table per data set: measured values, then the paper's where it prints any; then tests of significance."""
     study = findings.study
     tables = []
     for dataset in findings.datasets:
@@ -50,7 +52,7 @@ def _short(metric: str) -> str:
 
 
 def study_figures(findings: Findings) -> list[tuple[str, Markup]]:
-    """(name, picture) of every figure."""
+    """(name, SVG) of every figure."""
     study = findings.study
     if study.figure == "histograms":
         return [_histogram(findings, dataset, angle) for dataset in findings.datasets for angle in _angles(findings)]
@@ -94,16 +96,17 @@ def _angles(findings: Findings) -> list[str]:
 def _histogram(findings: Findings, dataset: str, angle: str) -> tuple[str, Markup]:
     series = {}
     for label in findings.labels(dataset):
-        found = findings.runs(dataset, label)[0]["probe"][angle]
-        series[label] = (found["edges"], found["counts"])
+        histogram = findings.runs(dataset, label)[0]["probe"][angle]
+        series[label] = (histogram["edges"], histogram["counts"])
     name = f"{findings.study.name}-{dataset}-{angle}".replace(" ", "-")
     return name, figures.histogram(series, f"{dataset}: {angle}", f"{angle}, radians")
 
 
 def study_markdown(findings: Findings, verdict: str, made: Mapping[str, Any]) -> str:
+    """The study as Markdown: verdict, tables, links to its figures, how it was made."""
     drawn = markdown(study_tables(findings))
-    pictures = "".join(f"![{name}]({name}.svg)\n" for name, _ in study_figures(findings))
-    return f"# {findings.study.title}\n\n{verdict}\n\n{drawn}\n{pictures}\n{_made(made)}"
+    links = "".join(f"![{name}]({name}.svg)\n" for name, _ in study_figures(findings))
+    return f"# {findings.study.title}\n\n{verdict}\n\n{drawn}\n{links}\n{_made(made)}"
 
 
 def _made(made: Mapping[str, Any]) -> str:
@@ -113,7 +116,7 @@ def _made(made: Mapping[str, Any]) -> str:
 
 
 def index(folder: Path) -> str:
-    """All studies in a folder and what each of them found; those that were not run are named."""
+    """Markdown list of all studies in a folder with their verdicts; those that were not run are named."""
     rows, missing = [], []
     for name in studies.MODULES:
         study = studies.get(name)
@@ -134,8 +137,21 @@ def _repeats(findings: Findings, dataset: str) -> str:
 
 
 def study_page(findings: Findings, verdict: str, made: Mapping[str, Any]) -> str:
+    """The study as an HTML page: verdict, tables, figures, how it was made."""
     body: list[object] = [tag("h1", findings.study.title), tag("p", verdict)]
     body += [bench_page.table(table) for table in study_tables(findings)]
-    body += [html.figure(picture, name) for name, picture in study_figures(findings)]
+    body += [html.figure(svg, name) for name, svg in study_figures(findings)]
     body.append(html.provenance(made))
     return html.page(findings.study.title, *body)
+
+
+def write(folder: Path, findings: Findings, verdict: str, made: Mapping[str, Any]) -> None:
+    """Write ``study.md``, ``study.html``, ``about.json`` and the figures of a study into its folder."""
+    files = {
+        "about.json": json.dumps(made, ensure_ascii=False, indent=1) + "\n",
+        "study.md": study_markdown(findings, verdict, made),
+        "study.html": study_page(findings, verdict, made),
+    }
+    files |= {f"{name}.svg": figures.standalone(svg) for name, svg in study_figures(findings)}
+    for name, text in files.items():
+        atomic.write_text(folder / name, text)

@@ -22,10 +22,10 @@ def _text(x: float, y: float, text: str, anchor: str = "middle", extra: str = ""
     return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" {extra}>{escape(text)}</text>'
 
 
-def reliability(found: Reliability, title: str = "Calibration") -> Markup:
-    """The bins that hold any answer, against the diagonal of perfect calibration."""
+def reliability(curve: Reliability, title: str = "Calibration") -> Markup:
+    """Reliability diagram: a circle per bin that is not empty, against the diagonal of perfect calibration."""
     size, left, top = 260, 44, 12
-    largest = max(1, found.counts.max())
+    largest = max(1, curve.counts.max())
     parts = [
         f'<rect x="{left}" y="{top}" width="{size}" height="{size}" fill="none" stroke="var(--line)"/>',
         f'<line x1="{left}" y1="{top + size}" x2="{left + size}" y2="{top}" stroke="var(--soft)" '
@@ -34,7 +34,7 @@ def reliability(found: Reliability, title: str = "Calibration") -> Markup:
     for tick in (0.0, 0.5, 1.0):
         parts.append(_text(left + tick * size, top + size + 16, f"{tick:g}", extra='class="soft"'))
         parts.append(_text(left - 8, top + (1 - tick) * size + 4, f"{tick:g}", "end", 'class="soft"'))
-    for probability, right, count in zip(found.confidence, found.accuracy, found.counts, strict=True):
+    for probability, right, count in zip(curve.confidence, curve.accuracy, curve.counts, strict=True):
         if count == 0:
             continue
         x, y = left + probability * size, top + (1 - right) * size
@@ -52,7 +52,7 @@ def reliability(found: Reliability, title: str = "Calibration") -> Markup:
 
 @dataclass(frozen=True, slots=True)
 class Satellite:
-    """A candidate as the query sees it: how far its direction is, and which orbit it is on."""
+    """A candidate in the drawing of `orbit`."""
 
     label: str
     angle: float  # radians between its direction and the query's, 0 … π
@@ -63,7 +63,7 @@ class Satellite:
 
 
 def orbit(query: str, satellites: Sequence[Satellite]) -> Markup:
-    """Candidates around a query: the query's direction is straight up, angles fan out to both sides in turn."""
+    """Candidates around a query, whose direction is straight up; angles are drawn to both sides in turn."""
     size, reach = 520, 200
     middle = size / 2
     parts = [

@@ -1,4 +1,4 @@
-"""Tables in the paper's layout, from the records of a bench: ours beside the printed numbers, the best three marked."""
+"""Tables in the paper's layout, from the records of a bench: measured beside printed numbers, the best three marked."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LAYOUTS: dict[str, Layout] = {
     "single": ("Single-parent taxonomies", ("recall@1", "recall@5", "wup", "mr", "mrr")),
     "multi": ("Multi-parent taxonomies", ("hit@1", "hit@5", "recall@1", "recall@5", "mr", "mrr")),
     "images": ("Images", ("precision@1", "mr", "mrr")),
-    "unseen": ("Unseen concepts by their pictures", ("hit@1", "hit@5", "wup", "wup_mistakes", "mr", "mrr")),
+    "unseen": ("Unseen concepts by their images", ("hit@1", "hit@5", "wup", "wup_mistakes", "mr", "mrr")),
 }
 SHORT = (
     {"wup": "Wu&P", "wup_mistakes": "Wu&P of mistakes", "mr": "MR ↓", "mrr": "MRR"}
@@ -37,6 +37,8 @@ MARKS = ("", " ①", " ②", " ③")
 
 @dataclass(frozen=True)
 class Cell:
+    """The text of a cell and its place among the values of its column."""
+
     text: str
     place: int = 0  # 1, 2, 3 for the best three of a column
 
@@ -46,6 +48,8 @@ class Cell:
 
 @dataclass(frozen=True)
 class Table:
+    """A table with its section, title and note."""
+
     section: str
     title: str
     header: tuple[str, ...]
@@ -64,15 +68,15 @@ def bench_tables(records: Sequence[Record]) -> list[Table]:
 
 
 def layout(dataset: str, records: Sequence[Record]) -> Layout:
-    """The paper's layout for its own sets; for others, whether some query has several parents decides."""
+    """Section and metrics of a data set's table: the paper's, else by whether queries have several parents."""
     columns = paper_numbers.metrics(dataset)
     if "wup_mistakes" in records[0]["metrics"]:
         return LAYOUTS["unseen"]
-    if records[0]["split"] == evaluation_records.PICTURES:
+    if records[0]["split"] == evaluation_records.IMAGES:
         return LAYOUTS["images"]
-    for known in LAYOUTS.values():
-        if known[1] == columns:
-            return known
+    for candidate in LAYOUTS.values():
+        if candidate[1] == columns:
+            return candidate
     return LAYOUTS["multi" if any(record["several_parents"] for record in records) else "single"]
 
 
@@ -100,6 +104,7 @@ def _dataset_table(dataset: str, records: Sequence[Record]) -> Table:
 
 
 def amount(metric: str, mean: float, std: float = 0.0) -> str:
+    """ "61.5 ± 2.3", with as many decimals as the metric needs; without the deviation where it is 0."""
     digits = (0 if metric == "mr" and mean >= 100 else 1) if metric in SHORT else _decimals(mean)
     return f"{mean:.{digits}f} ± {std:.{digits}f}" if std else f"{mean:.{digits}f}"
 
@@ -139,14 +144,14 @@ def significance_tables(records: Sequence[Record], first: str = "polaris") -> li
 
 
 def _comparison(name: str, ours: ArrayLike, theirs: ArrayLike) -> tuple[Cell, ...]:
-    found = significance.compare(ours, theirs)
+    test = significance.compare(ours, theirs)
     texts = (
         name,
-        f"{100 * found.difference:+.1f}",
-        f"{100 * found.low:+.1f} … {100 * found.high:+.1f}",
-        f"{found.p:.2g}",
-        f"{found.z:.2f}",
-        f"{found.z_p:.2g}",
+        f"{100 * test.difference:+.1f}",
+        f"{100 * test.low:+.1f} … {100 * test.high:+.1f}",
+        f"{test.p:.2g}",
+        f"{test.z:.2f}",
+        f"{test.z_p:.2g}",
     )
     return tuple(map(Cell, texts))
 
@@ -159,7 +164,7 @@ def _printed_z(dataset: str) -> str:
 
 
 def headline(records: Sequence[Record], method: str = "polaris") -> str:
-    """One method on every data set beside what the paper prints for its own, for the front page."""
+    """Markdown table of one method on every data set beside what the paper prints, for the front page."""
     columns = ("hit@1", "hit@5", "mr", "mrr")
     header = ("data set", *(SHORT[column] for column in columns), *(f"{SHORT[c]} (paper)" for c in columns), "runs")
     lines = [_line(header), _line(["---"] + ["--:"] * (len(header) - 1))]

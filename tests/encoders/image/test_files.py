@@ -1,4 +1,4 @@
-"""Files in every state a folder of pictures holds them."""
+"""Files in every state a folder of images holds them."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ def png_header(width: int, height: int) -> bytes:
 
 
 def test_transparent_parts_become_white(tmp_path: Path) -> None:
-    picture = Image.new("RGBA", (4, 4), (255, 0, 0, 0))
-    picture.putpixel((1, 1), (10, 20, 30, 255))
-    picture.save(tmp_path / "a.png")
+    image = Image.new("RGBA", (4, 4), (255, 0, 0, 0))
+    image.putpixel((1, 1), (10, 20, 30, 255))
+    image.save(tmp_path / "a.png")
     found = files.read(tmp_path / "a.png")
     assert found.getpixel((0, 0)) == (255, 255, 255)
     assert found.getpixel((1, 1)) == (10, 20, 30)
 
 
 def test_palette_with_a_transparent_colour(tmp_path: Path) -> None:
-    picture = Image.new("P", (4, 4), 0)
-    picture.putpalette([255, 0, 0, 0, 0, 255])
-    picture.putpixel((2, 2), 1)
-    picture.save(tmp_path / "a.gif", transparency=0)
+    image = Image.new("P", (4, 4), 0)
+    image.putpalette([255, 0, 0, 0, 0, 255])
+    image.putpixel((2, 2), 1)
+    image.save(tmp_path / "a.gif", transparency=0)
     found = files.read(tmp_path / "a.gif")
     assert found.getpixel((0, 0)) == (255, 255, 255)
     assert found.getpixel((2, 2)) == (0, 0, 255)
@@ -58,11 +58,11 @@ def test_sixteen_bits_keep_their_gradient(tmp_path: Path) -> None:
 
 
 def test_the_camera_was_held_sideways(tmp_path: Path) -> None:
-    picture = Image.new("RGB", (20, 10), "black")
-    picture.paste("white", (0, 0, 10, 10))
+    image = Image.new("RGB", (20, 10), "black")
+    image.paste("white", (0, 0, 10, 10))
     exif = Image.Exif()
     exif[0x0112] = 6  # to be turned a quarter clockwise
-    picture.save(tmp_path / "a.png", exif=exif)
+    image.save(tmp_path / "a.png", exif=exif)
     found = files.read(tmp_path / "a.png")
     assert found.size == (10, 20)
     assert found.getpixel((5, 2)) == (255, 255, 255)
@@ -75,16 +75,16 @@ def test_the_first_frame_of_an_animation(tmp_path: Path) -> None:
     assert files.read(tmp_path / "a.gif").getpixel((0, 0)) == (255, 0, 0)
 
 
-def test_a_very_long_picture_keeps_its_middle_and_little_memory(tmp_path: Path) -> None:
-    picture = Image.new("L", (60_000, 2), 0)
-    picture.paste(255, (29_990, 0, 30_010, 2))
-    picture.save(tmp_path / "a.png")
+def test_a_very_long_image_keeps_its_middle_and_little_memory(tmp_path: Path) -> None:
+    image = Image.new("L", (60_000, 2), 0)
+    image.paste(255, (29_990, 0, 30_010, 2))
+    image.save(tmp_path / "a.png")
     found = files.read(tmp_path / "a.png")
     assert found.size == (8, 2)
     assert found.getpixel((4, 1)) == (255, 255, 255)
 
 
-def test_large_pictures_are_scaled_down(tmp_path: Path) -> None:
+def test_large_images_are_scaled_down(tmp_path: Path) -> None:
     Image.new("RGB", (3000, 1500), "teal").save(tmp_path / "a.png")
     assert files.read(tmp_path / "a.png").size == (1024, 512)
 
@@ -101,7 +101,7 @@ def test_large_pictures_are_scaled_down(tmp_path: Path) -> None:
     ],
     ids=("empty", "text", "very huge", "huge", "no pixels", "no jpeg"),
 )
-def test_why_a_file_is_no_picture(tmp_path: Path, content: bytes, reason: str) -> None:
+def test_why_a_file_is_no_image(tmp_path: Path, content: bytes, reason: str) -> None:
     path = tmp_path / "a.png"
     path.write_bytes(content)
     with pytest.raises(files.Unreadable, match=reason):

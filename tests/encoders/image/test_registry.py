@@ -1,4 +1,4 @@
-"""Image encoders: three real members, broken files, and the pictures of concepts."""
+"""Image encoders: three real members, broken files, and the images of concepts."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ COLOURS = ("red", "green", "blue", "black")
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    place = tmp_path_factory.mktemp("pictures")
+    place = tmp_path_factory.mktemp("images")
     for colour in COLOURS:
-        picture = Image.new("RGB", (40, 30), "white")
-        picture.paste(colour, (8, 6, 30, 25))
-        picture.save(place / f"{colour}.png")
+        image = Image.new("RGB", (40, 30), "white")
+        image.paste(colour, (8, 6, 30, 25))
+        image.save(place / f"{colour}.png")
     return place
 
 
@@ -89,7 +89,7 @@ def test_every_member_takes_nothing(encoder: ImageEncoder) -> None:
     assert encoder.encode([]).vectors.shape == (0, encoder.dim)
 
 
-def test_a_cached_picture_needs_no_weights(folder: Path, tiny_clip: Path, tmp_path: Path) -> None:
+def test_a_cached_image_needs_no_weights(folder: Path, tiny_clip: Path, tmp_path: Path) -> None:
     copy = tmp_path / "copy.png"
     copy.write_bytes((folder / "red.png").read_bytes())
     first = image_encoders.load(str(tiny_clip), cache=tmp_path).encode([str(folder / "red.png")])
@@ -118,9 +118,9 @@ def test_both_towers_agree_with_transformers_itself(kind: str, tmp_path: Path, p
 
     model = AutoModel.from_pretrained(place)
     side = 32
-    picture = Image.open(paths[0]).resize((side * 40 // 30, side), Image.Resampling.BICUBIC)
-    left = (picture.width - side) // 2
-    pixels = np.asarray(picture.crop((left, 0, left + side, side)), np.float32) / 255 * 2 - 1
+    image = Image.open(paths[0]).resize((side * 40 // 30, side), Image.Resampling.BICUBIC)
+    left = (image.width - side) // 2
+    pixels = np.asarray(image.crop((left, 0, left + side, side)), np.float32) / 255 * 2 - 1
     tokens = AutoTokenizer.from_pretrained(place)(
         "b", return_tensors="pt", padding="max_length" if kind == "siglip" else False, max_length=64
     )
@@ -151,7 +151,7 @@ def test_a_folder_that_holds_no_image_encoder(tmp_path: Path) -> None:
 def test_a_table_must_fit_its_matrix(tmp_path: Path) -> None:
     np.save(tmp_path / "v.npy", np.ones((3, 2)))
     (tmp_path / "images.tsv").write_text("path\tconcept\na.jpg\tx\nb.jpg\ty\n")
-    with pytest.raises(InputError, match="2 pictures, but the array"):
+    with pytest.raises(InputError, match="2 images, but the array"):
         precomputed.read(tmp_path / "v.npy")
     (tmp_path / "images.tsv").write_text("path\tconcept\na.jpg\tx\nb.jpg\ty\nc.jpg\tx\n")
     table = precomputed.read(tmp_path / "v.npy")
@@ -164,10 +164,10 @@ def test_a_table_must_fit_its_matrix(tmp_path: Path) -> None:
         precomputed.read(tmp_path / "v.npy")
 
 
-# -- pictures of concepts ---------------------------------------------------------------------------------------------
+# -- images of concepts ---------------------------------------------------------------------------------------------
 
 
-def test_pictures_by_path_and_by_pattern(folder: Path, tiny_clip: Path, paths: list[str]) -> None:
+def test_images_by_path_and_by_pattern(folder: Path, tiny_clip: Path, paths: list[str]) -> None:
     encoder = image_encoders.load(str(tiny_clip), cache=None)
     named = [("red.png", "blue.png"), (), ("[gr]*.png",)]
     found = image_encoders.gallery(encoder, [[str(folder / entry) for entry in entries] for entries in named])
@@ -181,7 +181,7 @@ def test_pictures_by_path_and_by_pattern(folder: Path, tiny_clip: Path, paths: l
 def test_a_pattern_that_matches_nothing(folder: Path, tiny_clip: Path) -> None:
     encoder = image_encoders.load(str(tiny_clip), cache=None)
     named = [(str(folder / "red.png"),), (str(folder / "*.webp"),)]
-    with pytest.raises(InputError, match="no picture matches"):
+    with pytest.raises(InputError, match="no image matches"):
         image_encoders.gallery(encoder, named)
     found = image_encoders.gallery(encoder, named, broken="skip")
     assert found.shown.tolist() == [True, False]
@@ -205,7 +205,7 @@ def test_a_pattern_that_matches_too_much(
 
 
 def strange_files(place: Path, count: int) -> dict[str, bool]:
-    """Files of every kind, by path: is it a picture?"""
+    """Files of every kind, by path: is it an image?"""
     chance = random.Random(0)
     noise = Image.effect_noise((64, 48), 60)
     noise.save(place / "whole.jpg")
@@ -224,7 +224,7 @@ def strange_files(place: Path, count: int) -> dict[str, bool]:
         elif kind == "empty":
             path.touch()
         elif kind == "text":
-            path.write_text("not a picture " * number)
+            path.write_text("not an image " * number)
         elif kind == "flipped":  # random bytes behind a true beginning
             path.write_bytes(whole[:20] + chance.randbytes(400))
         elif kind == "huge":
@@ -270,12 +270,12 @@ def test_the_packaged_network_equals_its_layers_with_their_norms() -> None:
     kernel = state["_conv_stem.weight"]
     norm = nn.BatchNorm2d(32, eps=1e-3).eval()
     norm.load_state_dict({key.removeprefix("_bn0."): value for key, value in state.items() if key.startswith("_bn0.")})
-    picture = torch.randn(1, 3, 224, 224, generator=torch.Generator().manual_seed(0))
-    expected = norm(nn.functional.conv2d(nn.functional.pad(picture, (0, 1, 0, 1)), kernel, stride=2))
+    image = torch.randn(1, 3, 224, 224, generator=torch.Generator().manual_seed(0))
+    expected = norm(nn.functional.conv2d(nn.functional.pad(image, (0, 1, 0, 1)), kernel, stride=2))
     weights = efficientnet.load_weights(efficientnet.weights_path())
-    found = efficientnet._convolve(weights["_conv_stem"], picture, stride=2)
+    found = efficientnet._convolve(weights["_conv_stem"], image, stride=2)
     torch.testing.assert_close(found, expected, atol=1e-4, rtol=1e-4)
-    rows = efficientnet.forward(weights, picture)
+    rows = efficientnet.forward(weights, image)
     assert rows.shape == (1, 1280)
     assert (rows >= 0).all()
     assert len(weights) == 2 + 16 * 3 - 1  # stem and head, three layers a block, none to widen the first

@@ -1,4 +1,4 @@
-"""Labels of pictures by a system whose scores are known at every step."""
+"""Labels of images by a system whose scores are known at every step."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ import torch
 from torch import Tensor, nn
 
 from taxosphere.methods.baselines.base import Baseline
-from taxosphere.methods.baselines.image_base import Labelled, OnPictures
+from taxosphere.methods.baselines.image_base import OnImages
 from taxosphere.methods.baselines.network import Batch, Network
 from taxosphere.methods.baselines.seed import MaskedCandidates, Seed
 from taxosphere.methods.baselines.settings import Settings
+from taxosphere.methods.image_task import LabelledImages
 
 LABELS = 3
 
@@ -44,13 +45,13 @@ class Sinker(Baseline):
     network_type = Sinking
 
 
-def test_a_label_without_held_out_pictures_is_a_candidate_of_the_others() -> None:
-    """Labels 0 and 1 have ten pictures, label 2 has one, which is not held out: it stands first until step 26."""
+def test_a_label_without_held_out_images_is_a_candidate_of_the_others() -> None:
+    """Labels 0 and 1 have ten images, label 2 has one, which is not held out: it stands first until step 26."""
     rng = np.random.default_rng(0)
     label = np.array([0] * 10 + [1] * 10 + [2])
     vectors, texts = (rng.normal(size=(rows, 4)).astype(np.float32) for rows in (len(label), LABELS))
     settings: dict[str, object] = {"steps": 50, "epochs": 0, "evaluations": 5, "learning_rate": 0.1}
-    method = OnPictures(Sinker, settings).fit(Labelled(vectors, label, texts), random_state=0)
+    method = OnImages(Sinker, settings).fit(LabelledImages(vectors, label, texts), random_state=0)
     assert method.steps == 30
     assert method.network is not None
     assert not method.network.training

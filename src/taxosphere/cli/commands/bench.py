@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from json import dumps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -44,7 +43,7 @@ def bench(
 ) -> None:
     """Compare methods over taxonomies: data sets × methods × random states.
 
-    A data set with pictures is asked in pictures: the labels of some, the places of concepts never seen.
+    A data set with images is asked about them: the labels of some, the parents of concepts never seen.
 
     Finished cells are kept in OUT/runs.jsonl, so a bench that was stopped goes on where it was. Tables of everything in
     OUT are printed and written to OUT/tables.md and OUT/report.html. Cycles are repaired, and the tables say so.
@@ -54,6 +53,7 @@ def bench(
     require("torch", "train")
     from taxosphere.evaluation import bench as benches
     from taxosphere.evaluation import datasets as sources
+    from taxosphere.report import bench_page
 
     refuse_seeds(seed, runs)
     places = [sources.find(name, data) for name in names(datasets) or _present(data)]
@@ -64,9 +64,9 @@ def bench(
     benches.settle(out, setup)
     with steps() as report:
         failures = benches.bench(todo, out, workers=workers or None, redo=redo, progress=report)
-    lines = write(out, history(out, encoder), compare)
+    lines = bench_page.write(out, history(out, encoder), compare)
     if tensorboard:
-        from taxosphere.evaluation.tensorboard import export
+        from taxosphere.report.tensorboard import export
 
         output.say(f"{export(out / 'runs', tensorboard)} runs written to {tensorboard}")
     output.document(lines) if json else show(lines, compare)
@@ -88,20 +88,6 @@ def _present(data: str | None) -> list[str]:
     if not found:
         raise InputError(f"no benchmark data found; set {sources.VARIABLE} or --data, or name your own --datasets")
     return found
-
-
-def write(out: Path, made: dict[str, Any], compare: str = "polaris") -> list[Record]:
-    """Tables and page of every run in the folder, and how they were made."""
-    from taxosphere.evaluation import bench as benches
-    from taxosphere.evaluation import records
-    from taxosphere.report import bench_page, tables
-
-    lines = sorted(records.read(out / benches.RUNS), key=records.key)
-    atomic.write_text(out / "about.json", dumps(made, ensure_ascii=False, indent=1) + "\n")
-    drawn = tables.markdown(tables.bench_tables(lines) + tables.significance_tables(lines, compare))
-    atomic.write_text(out / "tables.md", drawn)
-    atomic.write_text(out / "report.html", bench_page.bench_page(lines, made, compare))
-    return lines
 
 
 def show(lines: list[Record], compare: str) -> None:

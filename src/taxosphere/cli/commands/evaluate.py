@@ -43,12 +43,12 @@ class Split(StrEnum):
 
 
 class Asked(StrEnum):
-    """What `evaluate` hides: `Split`, and two ways to ask in pictures."""
+    """What `evaluate` hides: `Split`, and two ways to ask about images."""
 
     published = "published"
     leaves = "leaves"
     scenarios = "scenarios"
-    pictures = "pictures"
+    images = "images"
     unseen = "unseen"
 
 
@@ -63,18 +63,18 @@ def evaluate(
     split: Asked | None = typer.Option(
         None,
         help="'published' reads split.tsv beside the data, 'leaves' hides a random fifth of the leaves, 'scenarios' "
-        "asks what a real list holds (inner concepts, branches, foreign and known ones too), 'pictures' asks for the "
-        "labels of a fifth of the pictures, 'unseen' hides leaves and asks with their pictures.",
+        "asks what a real list holds (inner concepts, branches, foreign and known ones too), 'images' asks for the "
+        "labels of a fifth of the images, 'unseen' hides leaves and asks with their images.",
     ),
     foreign: Path | None = typer.Option(
         None, metavar="TAX", help="With 'scenarios': a taxonomy whose concepts do not belong; default: benchmarks."
     ),
-    classes: int | None = typer.Option(None, min=2, help="With 'pictures': labels drawn per run; default: all."),
+    classes: int | None = typer.Option(None, min=2, help="With 'images': labels drawn per run; default: all."),
     queries: Queries = typer.Option(Queries.leaves, help="Ask for hidden leaves only, or for inner concepts too."),
     runs: int = typer.Option(5, min=1, help="Repetitions with other random states."),
     method: str = typer.Option("polaris", help="What to measure; 'taxosphere methods' lists all."),
     encoder: str = typer.Option("minilm", help="Sentence encoder: 'minilm', a Hugging Face name or a folder."),
-    image_encoder: str = typer.Option("auto", help="Encoder of pictures, as for 'fit'."),
+    image_encoder: str = typer.Option("auto", help="Encoder of images, as for 'fit'."),
     seed: int = typer.Option(0, min=0, max=LAST_SEED, help="Random state of the first run."),
     set_: list[str] = typer.Option([], "--set", metavar="KEY=VALUE", help="A setting of the method; repeatable."),
     without_descriptions: bool = typer.Option(False, help="Let methods read names only."),
@@ -97,15 +97,16 @@ def evaluate(
     from taxosphere.evaluation import datasets, image_protocol, image_tasks, protocol
 
     refuse_seeds(seed, runs)
-    methods.get(method)  # an unknown name is better said before the work begins
+    tasks = methods.tasks(method)  # an unknown name is better said before the work begins
     if out:
         atomic.refuse_place(out)
     source = datasets.find(taxonomy, data)
-    if split is None and not source.has_split and not reading.stated() and image_protocol.holds_pictures(source.path):
-        split = Asked.pictures
-    if split in (Asked.pictures, Asked.unseen):
+    asks_images = "parents" not in tasks or not (source.has_split or reading.stated())
+    if split is None and asks_images and image_protocol.has_images(source.path):
+        split = Asked.images if "labels" in tasks else Asked.unseen
+    if split in (Asked.images, Asked.unseen):
         _refuse(
-            "questions in words",
+            "questions about texts",
             {
                 "--set": set_,
                 "--queries": queries is not Queries.leaves,
@@ -114,14 +115,14 @@ def evaluate(
                 **dict.fromkeys(map(option_name, reading.stated()), True),
             },
         )
-        pictures = image_protocol.read(source.path, image_encoder)
-        for fault in pictures.gallery.faults:
+        images = image_protocol.read(source.path, image_encoder)
+        for fault in images.gallery.faults:
             output.warn(f"passed over {fault}")
         with steps() as report:
             result = image_tasks.evaluate(
-                pictures,
+                images,
                 method,
-                task="unseen" if split is Asked.unseen else "pictures",
+                task="unseen" if split is Asked.unseen else "images",
                 classes=classes,
                 runs=runs,
                 seed=seed,
@@ -130,7 +131,7 @@ def evaluate(
             )
         finish(result, out, json)
         return
-    _refuse("questions in pictures", {"--classes": classes, "--image-encoder": image_encoder != "auto"})
+    _refuse("questions about images", {"--classes": classes, "--image-encoder": image_encoder != "auto"})
     tree, parts = source.read(reading)
     tree, repairs = protocol.prepare(tree, repair=repair, descriptions=not without_descriptions)
     if split is Asked.scenarios:

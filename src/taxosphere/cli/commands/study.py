@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from json import dumps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -47,6 +46,7 @@ def study(
     from taxosphere.evaluation import bench, records, studies
     from taxosphere.evaluation import datasets as sources
     from taxosphere.evaluation.studies.base import Findings
+    from taxosphere.report import study_page
 
     if show_list:
         every = [studies.get(each) for each in studies.MODULES]
@@ -70,27 +70,12 @@ def study(
         failures = bench.bench(todo, folder, workers=workers or None, redo=redo, progress=progress)
     findings = Findings(chosen, records.read(folder / bench.RUNS))
     verdict = chosen.verdict(findings)
-    write(folder, findings, verdict, history(folder, encoder))
+    study_page.write(folder, findings, verdict, history(folder, encoder))
     _show(findings, verdict, json)
     if failures:
         for failure in failures:
             output.warn(f"{' '.join(map(str, failure.cell.key))} failed: {failure.error}")
         raise TaxosphereError(f"{len(failures)} of {len(todo)} runs failed; run the same command to try them again")
-
-
-def write(folder: Path, findings: Findings, verdict: str, made: dict[str, Any]) -> None:
-    """Tables, page and figures of a study, and how it was made."""
-    from taxosphere.report import figures
-    from taxosphere.report import study_page as report
-
-    files = {
-        "about.json": dumps(made, ensure_ascii=False, indent=1) + "\n",
-        "study.md": report.study_markdown(findings, verdict, made),
-        "study.html": report.study_page(findings, verdict, made),
-    }
-    files |= {f"{name}.svg": figures.standalone(picture) for name, picture in report.study_figures(findings)}
-    for name, text in files.items():
-        atomic.write_text(folder / name, text)
 
 
 def _show(findings: Findings, verdict: str, json: bool) -> None:

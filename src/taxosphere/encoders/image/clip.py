@@ -62,11 +62,11 @@ class TwoTowers:
             first = str(error).strip().splitlines()[0]
             raise TaxosphereError(f"{self.weights.folder}: the image encoder cannot be loaded: {first}") from error
 
-    def embed(self, pictures: Sequence[Image]) -> Floats:
+    def embed(self, images: Sequence[Image]) -> Floats:
         import torch
 
         with torch.inference_mode():
-            pixels = self._processor(images=list(pictures), return_tensors="pt")
+            pixels = self._processor(images=list(images), return_tensors="pt")
             return _rows(self.model.get_image_features(**pixels))
 
 

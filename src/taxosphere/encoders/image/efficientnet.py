@@ -1,4 +1,4 @@
-"""EfficientNet-Lite0, trained on ImageNet, whose weights come inside a package of the index: 1280 numbers a picture.
+"""EfficientNet-Lite0, trained on ImageNet, whose weights come inside a package of the index: 1280 numbers an image.
 
 The network is written here as one function over its weights, since it is only ever run forward. Batch norms are folded
 into the convolutions before them.
@@ -35,7 +35,7 @@ _SIDE, _SHARE = 224, 224 / 256  # the middle square of 7/8 of the shorter side
 
 
 class EfficientNetLite0:
-    """Loads its weights at the first picture."""
+    """Loads its weights at the first image."""
 
     name = NAME
     dim = 1280
@@ -45,13 +45,13 @@ class EfficientNetLite0:
     def _weights(self) -> dict[str, tuple[Tensor, Tensor]]:
         return load_weights(weights_path())
 
-    def embed(self, pictures: Sequence[Image]) -> Floats:
+    def embed(self, images: Sequence[Image]) -> Floats:
         """Pooled activations (n, 1280), never negative."""
         import torch
 
         with torch.inference_mode():
-            # One by one: as fast as together on a processor, and a picture gets the same bits in every company.
-            rows = [forward(self._weights, torch.from_numpy(prepare(picture))[None]) for picture in pictures]
+            # One by one: as fast as together on a processor, and an image gets the same bits in every company.
+            rows = [forward(self._weights, torch.from_numpy(prepare(image))[None]) for image in images]
             return torch.cat(rows).numpy()
 
 
@@ -87,14 +87,14 @@ def _fold(state: dict[str, Tensor], name: str, norm: str) -> tuple[Tensor, Tenso
     return state[f"{name}.weight"] * scale[:, None, None, None], bias
 
 
-def prepare(picture: Image) -> Floats:
+def prepare(image: Image) -> Floats:
     """(3, 224, 224) around zero, as the network was trained: (x − 127) / 128."""
     from PIL import Image as pillow
 
-    width, height = picture.size
+    width, height = image.size
     half = _SHARE * min(width, height) / 2
     box = (width / 2 - half, height / 2 - half, width / 2 + half, height / 2 + half)
-    small = picture.resize((_SIDE, _SIDE), pillow.Resampling.BICUBIC, box=box)
+    small = image.resize((_SIDE, _SIDE), pillow.Resampling.BICUBIC, box=box)
     pixels = (np.asarray(small, np.float32) - 127.0) / 128.0
     return np.ascontiguousarray(pixels.transpose(2, 0, 1))
 

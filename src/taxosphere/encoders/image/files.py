@@ -1,4 +1,4 @@
-"""From an image file, whatever its state, to an RGB picture of bounded size, or to one sentence why not."""
+"""From an image file, whatever its state, to an RGB image of bounded size, or to one sentence why not."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".gif", ".bmp", ".webp", ".tif", 
 
 
 class Unreadable(TaxosphereError):
-    """The file is no picture that can be used; the message says why, without the file's name."""
+    """The file is no image that can be used; the message says why, without the file's name."""
 
 
 def read(path: Path) -> Image:
@@ -45,8 +45,8 @@ def _decode(path: Path) -> Image:
         with pillow.open(path) as opened:
             _refuse_huge(opened.size)
             opened.draft("RGB", (_LONGEST_SIDE, _LONGEST_SIDE))
-            picture = _bounded(opened)
-            turned = ImageOps.exif_transpose(picture)
+            image = _bounded(opened)
+            turned = ImageOps.exif_transpose(image)
             return _rgb(turned)
     except Unreadable:
         raise
@@ -66,35 +66,35 @@ def _refuse_huge(size: tuple[int, int]) -> None:
         raise Unreadable("has no pixels")
 
 
-def _bounded(picture: Image) -> Image:
-    """The middle of a very long picture, scaled down to a size that any encoder still finds large."""
-    width, height = picture.size
+def _bounded(image: Image) -> Image:
+    """The middle of a very long image, scaled down to a size that any encoder still finds large."""
+    width, height = image.size
     longest = _LONGEST_SHAPE * min(width, height)
     if max(width, height) > longest:
         left, top = max(0, width - longest) // 2, max(0, height - longest) // 2
-        exif = picture.info.get("exif")
-        picture = picture.crop((left, top, left + min(width, longest), top + min(height, longest)))
+        exif = image.info.get("exif")
+        image = image.crop((left, top, left + min(width, longest), top + min(height, longest)))
         if exif is not None:
-            picture.info["exif"] = exif
-    picture.load()
-    if picture.mode in ("1", "P", "PA"):  # palettes cannot be averaged
-        picture = picture.convert("RGBA")
-    picture.thumbnail((_LONGEST_SIDE, _LONGEST_SIDE))
-    return picture
+            image.info["exif"] = exif
+    image.load()
+    if image.mode in ("1", "P", "PA"):  # palettes cannot be averaged
+        image = image.convert("RGBA")
+    image.thumbnail((_LONGEST_SIDE, _LONGEST_SIDE))
+    return image
 
 
-def _rgb(picture: Image) -> Image:
+def _rgb(image: Image) -> Image:
     from PIL import Image as pillow
 
-    if picture.mode.startswith(("I", "F")):  # more than eight bits: the picture's own range becomes 0–255
-        low, high = picture.convert("F").getextrema()
+    if image.mode.startswith(("I", "F")):  # more than eight bits: the image's own range becomes 0–255
+        low, high = image.convert("F").getextrema()
         if not (isinstance(low, float) and isinstance(high, float)):
             raise Unreadable("has no range of brightness")
         scale = 255.0 / (high - low) if high > low else 0.0
-        picture = picture.convert("F").point(lambda value: value * scale - low * scale).convert("L")
-    if picture.has_transparency_data:
-        picture = picture.convert("RGBA")
-        ground = pillow.new("RGBA", picture.size, "white")
-        ground.alpha_composite(picture)
-        picture = ground
-    return picture.convert("RGB")
+        image = image.convert("F").point(lambda value: value * scale - low * scale).convert("L")
+    if image.has_transparency_data:
+        image = image.convert("RGBA")
+        ground = pillow.new("RGBA", image.size, "white")
+        ground.alpha_composite(image)
+        image = ground
+    return image.convert("RGB")

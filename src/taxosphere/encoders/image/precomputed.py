@@ -1,7 +1,7 @@
-"""Vectors of pictures made elsewhere: a .npy matrix, and a table that says which picture each row is.
+"""Vectors of images made elsewhere: a .npy matrix, and a table that says which image each row is.
 
 The table is ``images.tsv`` beside the matrix, with a header and a column ``path`` (or ``path_in_repo``, ``image``),
-perhaps also the concept a picture shows (``concept``, ``class_node_id`` or ``id``); or a .txt file of the matrix's name
+perhaps also the concept an image shows (``concept``, ``class_node_id`` or ``id``); or a .txt file of the matrix's name
 with a path a line.
 """
 
@@ -23,7 +23,7 @@ _PATH, _CONCEPT = ("path", "path_in_repo", "image"), ("concept", "class_node_id"
 
 @dataclass(frozen=True)
 class ImageTable:
-    """`concepts` holds the id of what each picture shows, and is empty when the table does not say."""
+    """`concepts` holds the id of what each image shows, and is empty when the table does not say."""
 
     vectors: NDArray[np.floating]
     paths: tuple[str, ...]
@@ -44,7 +44,7 @@ def read(path: Path) -> ImageTable:
     names, concepts = _columns(table) if table.is_file() else (_lines(lines), ())
     source = table if table.is_file() else lines
     if len(rows) != len(names):
-        raise InputError(f"{len(names)} pictures, but the array {path} has the shape {rows.shape}", source)
+        raise InputError(f"{len(names)} images, but the array {path} has the shape {rows.shape}", source)
     if not np.isfinite(rows).all():
         raise InputError("the vectors hold a number that is not finite", path)
     empty = np.flatnonzero(~(rows != 0).any(axis=1))

@@ -1,4 +1,4 @@
-"""The image encoders a model can use, behind one protocol, and the pictures of concepts as vectors."""
+"""The image encoders a model can use, behind one protocol, and the images of concepts as vectors."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _MOST_FILES = 100_000  # of one pattern: a slip like '/**' must end
 
 @dataclass(frozen=True)
 class Fault:
-    """A picture that could not be used."""
+    """An image that could not be used."""
 
     path: str
     reason: str
@@ -56,7 +56,7 @@ class ImageVectors:
         if self.faults and broken == "refuse":
             more = f" (and {len(self.faults) - 1:,} more)" if len(self.faults) > 1 else ""
             raise InputError(
-                f"{self.faults[0].reason}{more}; remove or mend it, or skip broken pictures", self.faults[0].path
+                f"{self.faults[0].reason}{more}; remove or mend it, or skip broken images", self.faults[0].path
             )
         return self
 
@@ -73,7 +73,7 @@ class ImageEncoder(Protocol):
 
 
 class Network(Protocol):
-    """What turns opened pictures into rows; `identity` says which weights and settings do."""
+    """What turns opened images into rows; `identity` says which weights and settings do."""
 
     @property
     def name(self) -> str: ...
@@ -84,7 +84,7 @@ class Network(Protocol):
     @property
     def identity(self) -> str: ...
 
-    def embed(self, pictures: Sequence[Image]) -> Floats: ...
+    def embed(self, images: Sequence[Image]) -> Floats: ...
 
 
 class FileEncoder:
@@ -133,7 +133,7 @@ class FileEncoder:
 
 
 class TableEncoder:
-    """Looks pictures up in a table of vectors made elsewhere."""
+    """Looks images up in a table of vectors made elsewhere."""
 
     def __init__(self, table: precomputed.ImageTable, name: str) -> None:
         self.name = name
@@ -183,12 +183,12 @@ def text_tower(encoder: FileEncoder | TableEncoder) -> TextTower | None:
     return made_by.texts if isinstance(made_by, TwoTowers) else None
 
 
-# -- pictures of concepts ---------------------------------------------------------------------------------------------
+# -- images of concepts ---------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Gallery:
-    """Pictures of concepts, one row each: `owner` is the position of the concept a picture belongs to."""
+    """Images of concepts, one row each: `owner` is the position of the concept an image belongs to."""
 
     vectors: Floats
     owner: Longs
@@ -197,7 +197,7 @@ class Gallery:
 
     @cached_property
     def shown(self) -> NDArray[np.bool_]:
-        """Which concepts have a usable picture."""
+        """Which concepts have a usable image."""
         return np.bincount(self.owner, minlength=self.concepts) > 0
 
 
@@ -234,7 +234,7 @@ def _files(encoder: ImageEncoder, entry: str, faults: list[Fault]) -> Iterable[s
         return []
     matched = [name for name in matched if Path(name).suffix.lower() in files.SUFFIXES]
     if not matched:
-        faults.append(Fault(place, "no picture matches this pattern"))
+        faults.append(Fault(place, "no image matches this pattern"))
     return matched
 
 

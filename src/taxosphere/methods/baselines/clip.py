@@ -1,6 +1,6 @@
 """CLIP as a compared system, in the three readings its descriptions allow.
 
-On frozen unit vectors v of a picture and t of a label. Zero-shot: s = ⟨v, t⟩, for towers that share a space.
+On frozen unit vectors v of an image and t of a label. Zero-shot: s = ⟨v, t⟩, for towers that share a space.
 CLIP-1: s = w₂ᵀ relu(W₁ [v ; t]) by logistic loss. CLIP-2: s = ⟨A v, B t⟩ / (‖A v‖ ‖B t‖) by margin.
 """
 
@@ -15,17 +15,17 @@ from taxosphere.errors import InputError
 from taxosphere.images.whitening import unit
 from taxosphere.methods.baselines import losses
 from taxosphere.methods.baselines.base import Baseline
-from taxosphere.methods.baselines.image_base import Labelled
 from taxosphere.methods.baselines.network import Batch, Network
 from taxosphere.methods.baselines.seed import MaskedCandidates, Seed
 from taxosphere.methods.baselines.settings import Settings
+from taxosphere.methods.image_task import LabelledImages
 from taxosphere.typing import Floats
 
 
 class ClipZeroShot:
-    """Nothing is learned; the pictures of the seed are not even looked at."""
+    """Cosine of image and label vectors; nothing is learned from the images of the seed."""
 
-    def fit(self, task: Labelled, *, random_state: int) -> ClipZeroShot:  # noqa: ARG002 - nothing is random
+    def fit(self, task: LabelledImages, *, random_state: int) -> ClipZeroShot:  # noqa: ARG002 - nothing is random
         if task.vectors.shape[1] != task.texts.shape[1]:
             raise InputError("clip-zero-shot needs towers that share a space: a CLIP or SigLIP image encoder")
         self.texts = unit(task.texts)
@@ -44,7 +44,7 @@ class Clip1Network(Network):
     def __init__(self, settings: Clip1Settings, seed: Seed) -> None:
         super().__init__(settings, seed)
         self.settings, self.gain = settings, seed.dim**0.5
-        self.of_picture = nn.Linear(seed.dim, settings.hidden)
+        self.of_image = nn.Linear(seed.dim, settings.hidden)
         self.of_label = nn.Linear(seed.dim, settings.hidden, bias=False)
         self.out = nn.Linear(settings.hidden, 1)
 
@@ -53,7 +53,7 @@ class Clip1Network(Network):
         return 2 * self.settings.hidden
 
     def query(self, vectors: Tensor) -> Tensor:
-        features: Tensor = self.of_picture(self.gain * vectors)
+        features: Tensor = self.of_image(self.gain * vectors)
         return features
 
     def candidate(self, views: MaskedCandidates) -> Tensor:
@@ -84,7 +84,7 @@ class Clip2Network(Network):
     def __init__(self, settings: Clip2Settings, seed: Seed) -> None:
         super().__init__(settings, seed)
         self.settings = settings
-        self.of_picture = nn.Linear(seed.dim, settings.dim, bias=False)
+        self.of_image = nn.Linear(seed.dim, settings.dim, bias=False)
         self.of_label = nn.Linear(seed.dim, settings.dim, bias=False)
 
     @property
@@ -92,7 +92,7 @@ class Clip2Network(Network):
         return self.settings.dim
 
     def query(self, vectors: Tensor) -> Tensor:
-        return F.normalize(self.of_picture(vectors), dim=-1)
+        return F.normalize(self.of_image(vectors), dim=-1)
 
     def candidate(self, views: MaskedCandidates) -> Tensor:
         return F.normalize(self.of_label(self.seed.vectors[views.position]), dim=-1)

@@ -1,4 +1,4 @@
-"""Loss curves and final metrics of recorded runs, for those who look at them in TensorBoard."""
+"""Loss curves and metrics of recorded runs, as TensorBoard reads them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from taxosphere.errors import require
 
 
 def export(runs: Path, target: Path) -> int:
-    """One TensorBoard run per run folder below ``runs``; returns how many there were."""
+    """Write one TensorBoard run for every run folder below ``runs``; returns how many there were."""
     require("tensorboard", "tensorboard")
     from torch.utils.tensorboard import SummaryWriter
 

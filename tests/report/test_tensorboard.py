@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from taxosphere.evaluation import tensorboard
+from taxosphere.report import tensorboard
 
 
 def test_curves_and_metrics_can_be_read_back(tmp_path: Path) -> None:
