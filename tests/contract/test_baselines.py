@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -133,16 +132,6 @@ def test_leaves_the_global_generator_alone(name: str) -> None:
 
 
 @every_system
-def test_saved_and_loaded_scores_are_equal(name: str, tmp_path: Path) -> None:
-    method, queries = fitted(name), toy()[1]
-    method.save(tmp_path / "model")
-    again = type(method).load(tmp_path / "model", encoder=GramEncoder())
-    np.testing.assert_array_equal(again.score(queries), method.score(queries))
-    assert again.settings == method.settings
-    assert {path.suffix for path in (tmp_path / "model").iterdir()} == {".json", ".safetensors", ""}
-
-
-@every_system
 def test_gradient_reaches_every_parameter(name: str) -> None:
     seed = toy_seed()
     network = build(name, seed)
@@ -233,8 +222,6 @@ def test_a_row_does_not_depend_on_its_block(name: str) -> None:
 
 
 @every_system
-def test_must_be_fitted_first(name: str, tmp_path: Path) -> None:
+def test_must_be_fitted_first(name: str) -> None:
     with pytest.raises(TaxosphereError, match=f"{name} must be fitted"):
         create(name).score(toy()[1])
-    with pytest.raises(TaxosphereError, match=f"{name} must be fitted"):
-        create(name).save(tmp_path / "model")

@@ -71,7 +71,7 @@ def test_four_queries_worked_out_on_paper() -> None:
 
 def test_no_gold_at_all_counts_as_missing() -> None:
     seed = tree()
-    outcome = metrics.score_shortlist(np.zeros((1, 7)), [np.zeros(0, np.int64)], seed)
+    outcome = metrics.judge(np.zeros((1, 7)), [np.zeros(0, np.int64)], seed)
     assert outcome.best.tolist() == [8.0]
 
 
@@ -80,24 +80,24 @@ def test_wup_in_a_graph_takes_the_nearest_gold_parent_and_the_deepest_common_anc
     scores = np.zeros((1, len(animals)))
     scores[0, animals.position("sparrow")] = 1
     gold = [np.array([animals.position("duck"), animals.position("mineral")])]
-    assert metrics.score_shortlist(scores, gold, animals).wup[0] == pytest.approx(4 / 6)
+    assert metrics.judge(scores, gold, animals).wup[0] == pytest.approx(4 / 6)
 
 
 def test_blocks_join_to_the_same_outcome() -> None:
     seed, rng = tree(), np.random.default_rng(3)
     scores = rng.integers(0, 3, (9, 7)).astype(float)
     gold = [rng.choice(7, rng.integers(1, 4), replace=False) for _ in range(9)]
-    whole = metrics.score_shortlist(scores, gold, seed)
-    parts = metrics.join([metrics.score_shortlist(scores[i : i + 4], gold[i : i + 4], seed) for i in range(0, 9, 4)])
+    whole = metrics.judge(scores, gold, seed)
+    parts = metrics.join([metrics.judge(scores[i : i + 4], gold[i : i + 4], seed) for i in range(0, 9, 4)])
     assert metrics.summary(parts) == metrics.summary(whole)
 
 
 def test_scores_that_are_no_ranking_are_refused() -> None:
     seed = tree()
     with pytest.raises(TaxosphereError, match="not numbers"):
-        metrics.score_shortlist(np.full((1, 7), np.nan), [np.array([0])], seed)
+        metrics.judge(np.full((1, 7), np.nan), [np.array([0])], seed)
     with pytest.raises(TaxosphereError, match=r"shape \(1, 6\) for 1 queries and 7"):
-        metrics.score_shortlist(np.zeros((1, 6)), [np.array([0])], seed)
+        metrics.judge(np.zeros((1, 6)), [np.array([0])], seed)
 
 
 def naive(scores: np.ndarray, gold: list[np.ndarray], k: int) -> dict[str, float]:

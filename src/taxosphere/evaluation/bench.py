@@ -15,11 +15,12 @@ from pathlib import Path
 
 from taxosphere import atomic
 from taxosphere.errors import InputError
-from taxosphere.evaluation import image_protocol, image_tasks, protocol, records
+from taxosphere.evaluation import image_protocol, image_tasks, records
 from taxosphere.evaluation.datasets import Dataset
 from taxosphere.evaluation.records import Record
 from taxosphere.evaluation.workers import Cell, Setup, run_cells
 from taxosphere.methods import registry as methods
+from taxosphere.typing import Progress
 
 __all__ = ["RUNS", "Cell", "Failure", "Setup", "bench", "cells", "settle"]
 
@@ -103,7 +104,7 @@ def bench(
     *,
     workers: int | None = None,
     redo: bool = False,
-    progress: protocol.Progress | None = None,
+    progress: Progress | None = None,
 ) -> list[Failure]:
     """Run cells and append their records to ``out``.
 

@@ -18,6 +18,8 @@ TEXT_BENCHMARKS = ("semeval_env", "semeval_sci", "wordnet_pooled", "semeval_food
 
 @dataclass(frozen=True)
 class Dataset:
+    """A benchmark or a user's taxonomy: its name in tables and where it is."""
+
     name: str
     path: Path
 

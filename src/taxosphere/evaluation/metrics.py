@@ -1,4 +1,4 @@
-"""How well a ranking recovers gold parents: the paper's metrics, with ties counted fairly.
+"""Metrics of rankings: the paper's, with ties counted fairly.
 
 Scores are a (queries, candidates) block, higher is better. Gold is one array of candidate positions per query; -1
 stands for a gold parent that is not among the candidates and ranks behind all of them. Candidates with equal scores
@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taxosphere.errors import TaxosphereError
+from taxosphere.ranks import Gold, ranks_at
 from taxosphere.taxonomy import Taxonomy, structure
 from taxosphere.typing import Longs
 
-Floats = NDArray[np.float64]
-Gold = Sequence[NDArray[np.integer]]
+Doubles = NDArray[np.float64]
 
 CUTS = (1, 5, 10)
 _PAIRS = 1 << 22  # (gold parent, candidate) comparisons held at once
@@ -26,15 +26,15 @@ _PAIRS = 1 << 22  # (gold parent, candidate) comparisons held at once
 
 @dataclass(frozen=True)
 class Outcome:
-    """How every query fared: the rank of each gold parent and the Wu & Palmer similarity of the first answer."""
+    """Ranks of all gold parents of all queries, and the Wu & Palmer similarity of every first answer."""
 
     candidates: int
     sizes: Longs  # gold parents of each query
-    ranks: Floats  # of every gold parent, query after query
-    wup: Floats  # one per query
+    ranks: Doubles  # of every gold parent, query after query
+    wup: Doubles  # one per query
 
     @property
-    def best(self) -> Floats:
+    def best(self) -> Doubles:
         """Rank of each query's best-ranked gold parent."""
         starts = np.cumsum(self.sizes) - self.sizes
         return np.minimum.reduceat(self.ranks, starts) if len(starts) else self.ranks
@@ -44,14 +44,28 @@ class Outcome:
         """The query each entry of ``ranks`` belongs to."""
         return np.repeat(np.arange(len(self.sizes)), self.sizes)
 
-    def share_within(self, k: int) -> Floats:
+    def share_within(self, k: int) -> Doubles:
         """Per query, the share of its gold parents among the first k."""
-        found = np.bincount(self.owner, self.ranks <= k, len(self.sizes))
-        return found / self.sizes
+        return np.bincount(self.owner, self.ranks <= k, len(self.sizes)) / self.sizes
 
 
 def judge(scores: NDArray[np.floating], gold: Gold, seed: Taxonomy) -> Outcome:
-    """Outcome of one block of queries against the concepts of the seed."""
+    """Compare the scores of one block of queries with their gold parents.
+
+    Parameters
+    ----------
+    scores : float array of shape (q, n)
+        Score of every seed concept for every query, higher is better.
+    gold : sequence of integer arrays
+        Positions of every query's gold parents; -1 for one that is not in the seed.
+    seed : Taxonomy
+        The n candidates.
+
+    Raises
+    ------
+    TaxosphereError
+        The scores have another shape, or one of them is not a number.
+    """
     scores = np.asarray(scores)
     if scores.shape != (len(gold), len(seed)):
         raise TaxosphereError(
@@ -63,7 +77,12 @@ def judge(scores: NDArray[np.floating], gold: Gold, seed: Taxonomy) -> Outcome:
     sizes = np.array([len(row) for row in gold], np.int64)
     flat = np.concatenate([*gold, np.zeros(0, np.int64)]).astype(np.int64)
     owner = np.repeat(np.arange(len(gold)), sizes)
-    return Outcome(scores.shape[1], sizes, _ranks(scores, owner, flat), _similarities(scores, owner, flat, seed))
+    return Outcome(
+        candidates=scores.shape[1],
+        sizes=sizes,
+        ranks=ranks_at(scores, owner, flat),
+        wup=_similarities(scores, owner, flat, seed),
+    )
 
 
 def join(blocks: Sequence[Outcome]) -> Outcome:
@@ -76,36 +95,23 @@ def join(blocks: Sequence[Outcome]) -> Outcome:
     )
 
 
-def _ranks(scores: NDArray[np.floating], owner: Longs, gold: Longs) -> Floats:
-    """1 + candidates that score higher + half of those that tie; |C| + 1 where the gold parent is missing."""
-    found = np.full(len(gold), scores.shape[1] + 1.0)
-    present = np.flatnonzero(gold >= 0)
-    step = max(1, _PAIRS // max(1, scores.shape[1]))
-    for start in range(0, len(present), step):
-        which = present[start : start + step]
-        rows = scores[owner[which]]
-        own = scores[owner[which], gold[which]][:, None]
-        found[which] = 1.0 + (rows > own).sum(1) + 0.5 * ((rows == own).sum(1) - 1)
-    return found
-
-
-def _similarities(scores: NDArray[np.floating], owner: Longs, gold: Longs, seed: Taxonomy) -> Floats:
+def _similarities(scores: NDArray[np.floating], owner: Longs, gold: Longs, seed: Taxonomy) -> Doubles:
     """Wu & Palmer of the first answer and its nearest gold parent; the mean over answers that tie for first place."""
-    found = np.zeros(len(scores))
+    similarities = np.zeros(len(scores))
     if scores.size == 0:
-        return found
+        return similarities
     query, answer = np.nonzero(scores == scores.max(1, keepdims=True))
     parents = structure.compress(len(scores), owner, gold)
     step = max(1, _PAIRS // 64)  # each pair expands to its ancestors
     for start in range(0, len(query), step):
-        asked, given = query[start : start + step], answer[start : start + step]
-        pair, parent = parents.expand(asked)
-        here = np.flatnonzero(parent >= 0)
-        alike = np.zeros(len(asked))
-        similar = structure.wu_palmer(seed.parent_csr, seed.levels, given[pair[here]], parent[here])
-        np.maximum.at(alike, pair[here], similar)
-        found += np.bincount(asked, alike, len(scores))
-    return found / np.bincount(query, minlength=len(scores))
+        rows, answers = query[start : start + step], answer[start : start + step]
+        pair, parent = parents.expand(rows)
+        present = np.flatnonzero(parent >= 0)
+        nearest = np.zeros(len(rows))
+        similar = structure.wu_palmer(seed.parent_csr, seed.levels, answers[pair[present]], parent[present])
+        np.maximum.at(nearest, pair[present], similar)
+        similarities += np.bincount(rows, nearest, len(scores))
+    return similarities / np.bincount(query, minlength=len(scores))
 
 
 def summary(outcome: Outcome) -> dict[str, float]:
@@ -118,17 +124,17 @@ def summary(outcome: Outcome) -> dict[str, float]:
 
 
 def variants(outcome: Outcome) -> dict[str, float]:
-    """What others report under similar names: recall over all gold parents at once, and precision."""
+    """Metrics that others report under similar names: recall over all gold parents at once, and precision."""
     queries = max(1, len(outcome.sizes))
     micro = {f"recall_micro@{k}": 100.0 * _mean(outcome.ranks <= k) for k in CUTS}
     return micro | {f"precision@{k}": 100.0 * float((outcome.ranks <= k).sum()) / (k * queries) for k in CUTS}
 
 
 def evaluate(scores: NDArray[np.floating], gold: Gold, seed: Taxonomy) -> dict[str, float]:
-    """All metrics of one score matrix."""
+    """All metrics of one score matrix by name; parameters as for `judge`, shares and similarities as percentages."""
     outcome = judge(scores, gold, seed)
     return summary(outcome) | variants(outcome)
 
 
-def _mean(values: Floats | NDArray[np.bool_]) -> float:
+def _mean(values: Doubles | NDArray[np.bool_]) -> float:
     return float(np.mean(values)) if len(values) else 0.0

@@ -155,6 +155,6 @@ def metrics(dataset: str) -> tuple[str, ...] | None:
 def printed(dataset: str, method: str) -> Printed:
     """What the paper prints for a method; it cites both kinds of cones as "ConE"."""
     rows = _tables().get(_ALIASES.get(dataset, dataset), {})
-    found = rows.get(_OURS.get(method, method), {})
+    values = rows.get(_OURS.get(method, method), {})
     # Each image has one label, so precision at one is a hit rate.
-    return {**found, "hit@1": found["precision@1"]} if "precision@1" in found else found
+    return {**values, "hit@1": values["precision@1"]} if "precision@1" in values else values

@@ -25,13 +25,13 @@ from taxosphere.methods import registry as methods
 from taxosphere.methods.registry import Method
 from taxosphere.taxonomy import Concept, CycleError, Taxonomy, checks, split
 from taxosphere.taxonomy.split import Split
+from taxosphere.typing import Progress
 
 if TYPE_CHECKING:
     from taxosphere.encoders.text.registry import TextEncoder
 
-Kind = Literal["published", "leaves", "images", "unseen"]
+SplitKind = Literal["published", "leaves", "images", "unseen"]
 Queries = Literal["leaves", "all"]
-Progress = Callable[[int, int, str], None]  # steps done, steps in all, what is being done
 Spread = dict[str, float]  # {"mean": …, "std": …}
 
 _CELLS = 1 << 24  # scores held at once
@@ -39,9 +39,24 @@ _CELLS = 1 << 24  # scores held at once
 
 @dataclass(frozen=True)
 class Plan:
-    """What is asked of a method, apart from the taxonomy and the method itself."""
+    """How a method is measured.
 
-    split: Kind = "published"
+    Attributes
+    ----------
+    split : str
+        "published" reads the split of the data set, "leaves" hides a random fifth of the leaves; "images" and "unseen"
+        are those of `image_tasks`.
+    queries : str
+        With "published": "leaves" asks for hidden leaves only, "all" for inner concepts too.
+    runs : int
+        Repetitions with other random states.
+    seed : int
+        Random state of the first run.
+    settings : mapping
+        Settings of the method.
+    """
+
+    split: SplitKind = "published"
     queries: Queries = "leaves"
     runs: int = 5
     seed: int = 0
@@ -56,7 +71,24 @@ class Plan:
 
 @dataclass(frozen=True)
 class Run:
-    """One fit and one pass over the queries."""
+    """One fit and one pass over the queries.
+
+    Attributes
+    ----------
+    random_state : int
+    candidates : int
+        Number of concepts that were ranked.
+    outcome : Outcome
+        Ranks and similarities of every query.
+    fit_seconds, query_seconds : float
+        Seconds of the fit, and of one query.
+    seed_hash : str
+        Hash of the seed taxonomy.
+    config : mapping
+        Settings of the method.
+    history : mapping
+        Loss and validation curves by name.
+    """
 
     random_state: int
     candidates: int
@@ -69,6 +101,7 @@ class Run:
 
     @property
     def metrics(self) -> dict[str, float]:
+        """The paper's metrics of this run."""
         return metrics.summary(self.outcome)
 
 
@@ -84,6 +117,7 @@ class Result:
 
     @property
     def metrics(self) -> dict[str, Spread]:
+        """Mean and deviation of every metric over the runs."""
         return mean_std([run.metrics for run in self.runs])
 
     def document(self) -> dict[str, Any]:
@@ -106,17 +140,19 @@ class Result:
 
 def mean_std(rows: Sequence[Mapping[str, float]]) -> dict[str, Spread]:
     """Mean and sample standard deviation (0 for a single run) of each metric."""
-    found = {}
+    spreads = {}
     for name in rows[0]:
         column = np.array([row[name] for row in rows])
         rest = column - column[0]  # equal runs then deviate by exactly 0
         deviation = float(rest.std(ddof=1)) if len(rows) > 1 else 0.0
-        found[name] = {"mean": float(column[0] + rest.mean()), "std": deviation}
-    return found
+        spreads[name] = {"mean": float(column[0] + rest.mean()), "std": deviation}
+    return spreads
 
 
 def prepare(taxonomy: Taxonomy, *, repair: bool = False, descriptions: bool = True) -> tuple[Taxonomy, tuple[str, ...]]:
-    """The taxonomy as it will be evaluated and what was done to it; a cycle is refused unless it may be repaired.
+    """The taxonomy as it is evaluated, and one line for every edge that was dropped.
+
+    A cycle raises `CycleError` unless ``repair`` is set; ``descriptions=False`` removes all descriptions.
 
     Images are removed: methods are compared on texts (`image_tasks` asks about images).
     """
@@ -135,7 +171,22 @@ def prepare(taxonomy: Taxonomy, *, repair: bool = False, descriptions: bool = Tr
 
 
 def make_split(taxonomy: Taxonomy, parts: Mapping[str, str] | None, plan: Plan, random_state: int) -> Split:
-    """The published split, the same for every run, or other random leaves for each."""
+    """Split a taxonomy into seed and queries.
+
+    Parameters
+    ----------
+    taxonomy : Taxonomy
+    parts : mapping, optional
+        Part of every concept by id, as `Dataset.read` returns it; needed for "published".
+    plan : Plan
+    random_state : int
+        Chooses the leaves; a published split is the same for all.
+
+    Raises
+    ------
+    InputError
+        The published split is asked for and there is none.
+    """
     if plan.split == "leaves":
         return split.leaves(taxonomy, seed=random_state)
     if parts is None:
@@ -144,7 +195,7 @@ def make_split(taxonomy: Taxonomy, parts: Mapping[str, str] | None, plan: Plan, 
 
 
 def drop_edges(part: Split, share: float, random_state: int) -> Split:
-    """The same questions over a seed that has lost a random share of its edges; its concepts all stay candidates."""
+    """The split with a random share of the seed's edges removed; all concepts stay candidates."""
     edges = part.seed.edge_array
     if not share:
         return part
@@ -175,23 +226,23 @@ def run(method: Method, part: Split, encoder: TextEncoder, random_state: int) ->
         outcomes.append(metrics.judge(rows, part.gold[block], part.seed))
         before = time.perf_counter()
     return Run(
-        random_state,
-        len(part.seed),
-        metrics.join(outcomes),
-        fitted - start,
-        spent / max(1, len(part.queries)),
-        artifact.seed_hash(part.seed),
-        configuration(method, encoder, random_state),
-        getattr(method, "history", {}),
+        random_state=random_state,
+        candidates=len(part.seed),
+        outcome=metrics.join(outcomes),
+        fit_seconds=fitted - start,
+        query_seconds=spent / max(1, len(part.queries)),
+        seed_hash=artifact.seed_hash(part.seed),
+        config=configuration(method, encoder, random_state),
+        history=getattr(method, "history", {}),
     )
 
 
 def configuration(method: Method, encoder: TextEncoder, random_state: int) -> dict[str, Any]:
-    """What a method ran with: its settings, where it keeps them as a pydantic model, and what it was given."""
+    """Settings of a method, where it keeps them as a pydantic model, with its encoder and random state."""
     dumps = (getattr(getattr(method, name, None), "model_dump", None) for name in ("config", "settings"))
     dump = next(filter(None, dumps), None)
-    own: dict[str, Any] = {} if dump is None else dump(mode="json")
-    return own | {"encoder": text_encoders.description(encoder), "seed": random_state}
+    settings: dict[str, Any] = {} if dump is None else dump(mode="json")
+    return settings | {"encoder": text_encoders.description(encoder), "seed": random_state}
 
 
 def evaluate(
@@ -205,9 +256,30 @@ def evaluate(
     references: Sequence[str] = methods.REFERENCES,
     progress: Progress | None = None,
 ) -> Result:
-    """Runs differ by their random state (and, on random leaves, by their split); references run on the same splits.
+    """Measure a method on a taxonomy: hide concepts, fit on the rest, rank all candidates for each hidden one.
 
-    ``method`` is a name or a function that makes a fresh, unfitted method. `prepare` the taxonomy first.
+    Parameters
+    ----------
+    taxonomy : Taxonomy
+        Without cycles; `prepare` removes them.
+    method : str or callable
+        A name of `taxosphere.methods.registry`, or a function that makes a new, unfitted method.
+    plan : Plan, optional
+        Split, number of runs, random state; default: five runs on the published split.
+    encoder : TextEncoder
+    parts : mapping, optional
+        The published split, as `Dataset.read` returns it.
+    dataset : str
+        Name in the result.
+    references : sequence of str
+        Untrained methods to measure on the same splits.
+    progress : callable, optional
+        Called as ``progress(done, total, message)``.
+
+    Returns
+    -------
+    Result
+        All runs; its ``metrics`` are means and deviations over them.
     """
     encoder = text_encoders.check_encoder(encoder)
     plan = plan or Plan()
@@ -224,13 +296,13 @@ def evaluate(
         done += 1
         return run(fresh(), part, encoder, plan.seed + number)
 
-    own: list[Run] = []
+    results: list[Run] = []
     others: dict[str, list[Run]] = {reference: [] for reference in references}
     for number in range(plan.runs):
         part = make_split(taxonomy, parts, plan, plan.seed + number)
-        own.append(step(make, name, number))
+        results.append(step(make, name, number))
         for reference in references if number < repeated else ():
             others[reference].append(step(partial(methods.create, reference), reference, number))
     if progress:
         progress(total, total, "done")
-    return Result(dataset, name, plan, tuple(own), {key: tuple(runs) for key, runs in others.items()})
+    return Result(dataset, name, plan, tuple(results), {key: tuple(runs) for key, runs in others.items()})

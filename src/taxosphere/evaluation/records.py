@@ -20,7 +20,7 @@ Key = tuple[str, str, int]  # dataset, method, random state
 
 
 def record(dataset: str, name: str, split: str, run: Run, repairs: Sequence[str] = ()) -> Record:
-    """Everything about one run that a table, a test of significance or a doubting reader may want."""
+    """The record of one run: everything that tables and tests of significance need, as JSON types."""
     return {
         "dataset": dataset,
         "method": name,
@@ -41,34 +41,35 @@ def record(dataset: str, name: str, split: str, run: Run, repairs: Sequence[str]
 
 
 def key(line: Mapping[str, Any]) -> Key:
+    """Data set, method and random state of a record."""
     return line["dataset"], line["method"], line["seed"]
 
 
 def read(path: Path) -> list[Record]:
-    """The finished runs, the latest of each; a last line that a kill cut short does not count."""
+    """The records of a file, the latest of every key; a last line that a kill cut short is left out."""
     if not path.exists():
         return []
-    found: dict[Key, Record] = {}
+    runs: dict[Key, Record] = {}
     *lines, _ = path.read_bytes().split(b"\n")
     for number, line in enumerate(lines, 1):
         try:
             entry = json.loads(line)
-            found[key(entry)] = entry
+            runs[key(entry)] = entry
         except (ValueError, KeyError, TypeError):
             raise InputError("is no record of a run; remove the line", path, number) from None
-    return list(found.values())
+    return list(runs.values())
 
 
 def read_about(folder: Path) -> dict[str, Any]:
-    """What `about.json` says of how the runs in a folder were made; nothing where there is none yet."""
+    """``about.json`` of a folder: how its runs were made; empty where there is none yet."""
     path = folder / "about.json"
     if not path.exists():
         return {}
     try:
-        found: dict[str, Any] = json.loads(path.read_bytes())
+        about: dict[str, Any] = json.loads(path.read_bytes())
     except ValueError:
         raise InputError("is damaged; remove it", path) from None
-    return found
+    return about
 
 
 def append(path: Path, entry: Record) -> None:
@@ -90,7 +91,7 @@ def _cut_tail(file: IO[bytes]) -> None:
 
 
 def folder(root: Path, entry: Record) -> Path:
-    """Write a run's own folder: record.json and, where the method kept losses, one row per epoch in history.tsv."""
+    """Write the folder of a run: record.json and, where there are curves, history.tsv; returns its path."""
     dataset, method, seed = key(entry)
     place = root / dataset / method / f"seed-{seed}"
     place.mkdir(parents=True, exist_ok=True)
@@ -103,7 +104,7 @@ def folder(root: Path, entry: Record) -> Path:
 
 
 def _finite(value: float) -> float | None:
-    """JSON has no other numbers; a loss that got lost is an empty cell."""
+    """None for what is not finite, which JSON cannot hold."""
     return float(value) if math.isfinite(value) else None
 
 

@@ -1,4 +1,4 @@
-"""Whether probabilities mean what they say."""
+"""Calibration: whether probabilities match how often answers are right."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import rankdata
 
-Floats = NDArray[np.float64]
+Doubles = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Reliability:
-    """Per bin of equal width: how sure, how often right, how many. Empty bins are nan."""
+    """Per bin of equal width: mean probability, share of right answers, number of answers. Empty bins are nan."""
 
-    confidence: Floats
-    accuracy: Floats
+    confidence: Doubles
+    accuracy: Doubles
     counts: NDArray[np.int64]
 
     @property
@@ -28,6 +28,7 @@ class Reliability:
 
 
 def reliability(probabilities: ArrayLike, correct: ArrayLike, bins: int = 15) -> Reliability:
+    """Compare probabilities (n,) with whether the answers were right (n,), in bins of equal width."""
     sure = np.asarray(probabilities, float)
     right = np.asarray(correct, float)
     place = np.clip((sure * bins).astype(int), 0, bins - 1)
@@ -39,11 +40,12 @@ def reliability(probabilities: ArrayLike, correct: ArrayLike, bins: int = 15) ->
 
 
 def expected_calibration_error(probabilities: ArrayLike, correct: ArrayLike, bins: int = 15) -> float:
+    """Mean gap between probability and share of right answers over the bins, weighted by their size."""
     return reliability(probabilities, correct, bins).error
 
 
 def auroc(scores: ArrayLike, positive: ArrayLike) -> float:
-    """Chance that a positive scores above a negative, ties half; nan where one of the two is absent."""
+    """Area under the ROC curve: probability that a positive scores above a negative; nan where one kind is absent."""
     values, positive = np.asarray(scores, float), np.asarray(positive, bool)
     hits, misses = int(positive.sum()), int((~positive).sum())
     if not hits or not misses:

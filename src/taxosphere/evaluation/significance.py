@@ -1,4 +1,4 @@
-"""Whether one method is better than another, or was lucky with these queries."""
+"""Tests of whether one method is better than another: paired bootstrap and z-test over queries."""
 
 from __future__ import annotations
 
@@ -30,7 +30,21 @@ class Comparison:
 
 
 def compare(first: ArrayLike, second: ArrayLike, *, samples: int = SAMPLES, random_state: int = 0) -> Comparison:
-    """Both give one value per query, in the same order: a hit, a reciprocal rank, a mean of them over runs."""
+    """Paired bootstrap and z-test of two methods.
+
+    Parameters
+    ----------
+    first, second : array-like of shape (q,)
+        One value per query in the same order: a hit, a reciprocal rank, a mean of them over runs.
+    samples : int
+        Bootstrap samples.
+    random_state : int
+
+    Raises
+    ------
+    ValueError
+        The two are not vectors of one length, or empty.
+    """
     a, b = np.asarray(first, float), np.asarray(second, float)
     if a.shape != b.shape or a.ndim != 1 or len(a) == 0:
         raise ValueError(f"paired values must be two vectors of one length, not {a.shape} and {b.shape}")
@@ -41,12 +55,23 @@ def compare(first: ArrayLike, second: ArrayLike, *, samples: int = SAMPLES, rand
     tail = min((means <= 0).sum(), (means >= 0).sum())
     p = min(1.0, 2.0 * (tail + 1) / (samples + 1))
     z = _z(gap)
-    return Comparison(len(gap), float(gap.mean()), float(low), float(high), float(p), z, two_sided(z))
+    return Comparison(
+        queries=len(gap),
+        difference=float(gap.mean()),
+        low=float(low),
+        high=float(high),
+        p=float(p),
+        z=z,
+        z_p=two_sided(z),
+    )
 
 
 def paired(ours: Sequence[Record], theirs: Sequence[Record]) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
-    """Reciprocal ranks of two methods by query: means over runs where all ask the same queries, else runs with the same
-    random state in a row; None where they have none in common."""
+    """Reciprocal ranks of two methods by query, in the same order.
+
+    On a published split, means over the runs; on random splits, the runs with the same random states one after the
+    other. None where they have no random state in common.
+    """
     if ours[0]["split"] == "published":
         first, second = (np.mean([_reciprocal_ranks(record) for record in side], 0) for side in (ours, theirs))
         return first, second

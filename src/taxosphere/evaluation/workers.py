@@ -29,7 +29,7 @@ _THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 class Setup:
     """What all cells of a folder have in common; runs of different set-ups never share a table."""
 
-    split: protocol.Kind = "published"
+    split: protocol.SplitKind = "published"
     queries: protocol.Queries = "leaves"
     encoder: str = "minilm"
     descriptions: bool = True

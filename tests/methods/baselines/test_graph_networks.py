@@ -57,7 +57,7 @@ def test_position_attention_and_weighted_readout(double_seed: Seed) -> None:
     encoder = EgoEncoder(6, EgoSettings(**SMALL)).double().eval()
     with torch.no_grad():
         encoder.importance[:] = torch.tensor([0.5, -1.0, 2.0])
-        found = encoder(double_seed.vectors, double_seed.ego_nets(double_seed.everyone()), 5).numpy()
+        found = encoder(double_seed.vectors, double_seed.ego_nets(double_seed.all_candidates()), 5).numpy()
     weight = [math.log1p(math.exp(v)) for v in (0.5, -1.0, 2.0)]
     for centre in range(5):
         members, roles = star(double_seed, centre)
@@ -70,7 +70,7 @@ def test_position_attention_and_weighted_readout(double_seed: Seed) -> None:
 def test_taxoexpan_match_is_bilinear(double_seed: Seed) -> None:
     network = TaxoExpanNetwork(TaxoExpanSettings(**SMALL, raw=True), double_seed).double().eval()
     with torch.no_grad():
-        readout = network.ego(double_seed.vectors, double_seed.ego_nets(double_seed.everyone()), 5).numpy()
+        readout = network.ego(double_seed.vectors, double_seed.ego_nets(double_seed.all_candidates()), 5).numpy()
         found = network.match_all(double_seed.vectors, network.candidates()).numpy()
     h, w, own = double_seed.vectors.numpy(), network.bilinear.weight.detach().numpy(), network.own.detach().numpy()
     for q in range(5):

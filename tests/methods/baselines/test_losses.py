@@ -59,7 +59,7 @@ def test_binary() -> None:
 def batch(double_seed: Seed) -> Batch:
     """d below b, not below c or a; e below c, not below a or d."""
     query, candidate = torch.tensor([3, 4]), torch.tensor([[1, 2, 0], [2, 0, 3]])
-    return Batch(query, candidate, *double_seed.views(query, candidate))
+    return Batch(query, candidate, *double_seed.mask(query, candidate))
 
 
 def test_cone_weighs_negatives_alike(double_seed: Seed, batch: Batch) -> None:

@@ -32,7 +32,7 @@ def test_messages_run_along_the_spokes_of_each_star(double_seed: Seed) -> None:
 
 def test_views_are_shared_where_the_query_is_no_neighbour(double_seed: Seed) -> None:
     query, candidate = torch.tensor([3, 4]), torch.tensor([[1, 0], [1, 0]])
-    views, place = double_seed.views(query, candidate)
+    views, place = double_seed.mask(query, candidate)
     found = [(views.position[i].item(), views.hidden[i].item()) for i in place.flatten().tolist()]
     assert found == [(1, 3), (0, NOBODY), (1, 4), (0, NOBODY)]
     assert len(views.position) == 3

@@ -96,7 +96,7 @@ def test_fusion_weighs_views_by_their_deviation(network: SteamNetwork) -> None:
 def test_the_loss_is_the_three_terms(network: SteamNetwork) -> None:
     """Weighted classification of the fusion, of each view, and the disagreement of each two views."""
     query, candidate = torch.tensor([1, 2, 3]), torch.tensor([[0, 3], [1, 4], [0, 2]])
-    batch = Batch(query, candidate, *network.seed.views(query, candidate))
+    batch = Batch(query, candidate, *network.seed.mask(query, candidate))
     kept: list[torch.Tensor] = []
     classify = network.classify
 

@@ -80,7 +80,7 @@ def test_the_loss_is_four_binary_losses(
     cases = Cases(parent, child, right_parent, right_child)
     monkeypatch.setattr(network.insertions, "cases", lambda query, candidate: cases)
     query = torch.tensor([1, 3])
-    batch = Batch(query, parent, *double_seed.views(query, parent))
+    batch = Batch(query, parent, *double_seed.mask(query, parent))
     h, total = double_seed.vectors.numpy(), 0.0
     for i, q in enumerate(query.tolist()):
         for j in range(3):

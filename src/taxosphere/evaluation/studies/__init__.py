@@ -28,6 +28,7 @@ MODULES = {
 
 
 def get(name: str) -> Study:
+    """The study of that name; `InputError` where there is none."""
     if name not in MODULES:
         raise InputError(f"there is no study '{name}'; choose one of: {', '.join(MODULES)}")
     study: Study = import_module(f"{__name__}.{MODULES[name]}").STUDY

@@ -24,11 +24,11 @@ def probe(method: Any, part: Split) -> dict[str, Any]:
         "last ψ": (angles[:, -2], math.pi),
         "angle to the pole": (torch.arccos(points[:, -1].clamp(-1, 1)), math.pi),
     }
-    found: dict[str, Any] = {"concepts": len(part.seed)}
+    histograms: dict[str, Any] = {"concepts": len(part.seed)}
     for name, (values, top) in columns.items():
         counts, edges = np.histogram(values.numpy(), BINS, (0.0, top))
-        found[name] = {"edges": edges.tolist(), "counts": counts.tolist(), "deviation": float(values.std())}
-    return found
+        histograms[name] = {"edges": edges.tolist(), "counts": counts.tolist(), "deviation": float(values.std())}
+    return histograms
 
 
 def derive(record: Record) -> dict[str, float]:

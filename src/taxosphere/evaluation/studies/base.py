@@ -1,9 +1,9 @@
-"""What every study is: variants over data sets, a table beside the paper's, and a verdict on its claim."""
+"""The parts of a study: variants of a method on data sets, the paper's numbers, and a verdict on its claim."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from taxosphere.errors import TaxosphereError
@@ -40,6 +40,8 @@ class Variant:
 
 @dataclass(frozen=True)
 class Study:
+    """One of the paper's ablations or figures: what is varied, on which data, and how its claim is judged."""
+
     name: str
     title: str
     claim: str  # completes "The paper's claim that …", or "Our expectation that …" where ``ours`` is set
@@ -57,16 +59,16 @@ class Study:
     tested: str = ""  # a variant whose differences to all others are tested in tables of their own
 
     def cells(self, datasets: Sequence[Dataset], runs: int, seed: int, setup: Setup) -> list[Cell]:
-        """Every variant on every data set, random state by random state, so that an early look shows all variants."""
+        """Cells of all variants on all data sets; random state by random state, so that variants progress alike."""
         return [
             Cell(
-                dataset,
-                variant.method,
-                seed + number,
-                Setup(setup.split, setup.queries, setup.encoder, setup.descriptions and variant.descriptions),
-                variant.label,
-                (*variant.base, *variant.settings),
-                variant.removed,
+                dataset=dataset,
+                method=variant.method,
+                seed=seed + number,
+                setup=replace(setup, descriptions=setup.descriptions and variant.descriptions),
+                label=variant.label,
+                settings=(*variant.base, *variant.settings),
+                removed=variant.removed,
                 probe=self.probe,
             )
             for number in range(runs)
@@ -87,28 +89,33 @@ class Findings:
         return list(dict.fromkeys(record["dataset"] for record in self.records))
 
     def runs(self, dataset: str, label: str) -> list[Record]:
-        found = [r for r in self.records if r["dataset"] == dataset and r["method"] == label]
-        return sorted(found, key=lambda record: record["seed"])
+        """Records of a variant on a data set, by random state."""
+        runs = [r for r in self.records if r["dataset"] == dataset and r["method"] == label]
+        return sorted(runs, key=lambda record: record["seed"])
 
     def labels(self, dataset: str) -> list[str]:
+        """Variants with runs on a data set, in the order of the study."""
         return [variant.label for variant in self.study.variants if self.runs(dataset, variant.label)]
 
     def mean_std(self, dataset: str, label: str) -> dict[str, protocol.Spread]:
-        found = protocol.mean_std([self.study.derive(record) for record in self.runs(dataset, label)])
+        """Mean and deviation of every metric of a variant; with ``whole``, also how much of that value is left."""
+        spreads = protocol.mean_std([self.study.derive(record) for record in self.runs(dataset, label)])
         if self.study.whole is None:
-            return found
+            return spreads
         variant, metric = self.study.whole
         before = self.runs(dataset, variant)
         full = protocol.mean_std([self.study.derive(record) for record in before])[metric]["mean"] if before else 0.0
         if full:
-            now = found[metric]["mean"]
-            found |= {"retention": {"mean": 100 * now / full, "std": 0.0}, "lost": {"mean": full - now, "std": 0.0}}
-        return found
+            now = spreads[metric]["mean"]
+            spreads |= {"retention": {"mean": 100 * now / full, "std": 0.0}, "lost": {"mean": full - now, "std": 0.0}}
+        return spreads
 
     def mean(self, dataset: str, label: str, metric: str = "mrr") -> float:
+        """Mean of one metric of a variant."""
         return self.mean_std(dataset, label)[metric]["mean"]
 
     def best(self, dataset: str, *, among: Sequence[str] | None = None) -> str:
+        """The variant with the highest mean MRR."""
         return max(among or self.labels(dataset), key=lambda label: self.mean(dataset, label, "mrr"))
 
     def compare(self, dataset: str, first: str, second: str) -> significance.Comparison:
@@ -122,29 +129,33 @@ class Findings:
         return significance.compare(*pair)
 
 
-def gap(found: significance.Comparison) -> str:
+def gap(test: significance.Comparison) -> str:
     """ "MRR +1.2 (0.3 … 2.1)", in percent with the 95 % interval."""
-    difference, low, high = _points(found)
+    difference, low, high = _points(test)
     return f"MRR {difference:+.1f}, 95 % interval {low:+.1f} … {high:+.1f}"
 
 
-def _points(found: significance.Comparison) -> tuple[float, float, float]:
+def _points(test: significance.Comparison) -> tuple[float, float, float]:
     """Difference and interval in points, to the tenth that is printed; a zero has no sign."""
-    return round(100 * found.difference, 1) + 0.0, round(100 * found.low, 1) + 0.0, round(100 * found.high, 1) + 0.0
+    return round(100 * test.difference, 1) + 0.0, round(100 * test.low, 1) + 0.0, round(100 * test.high, 1) + 0.0
 
 
-def decide(found: significance.Comparison) -> str:
+def decide(test: significance.Comparison) -> str:
     """What a difference supports, by the interval as it is printed: less than a tenth of a point decides nothing."""
-    _, low, high = _points(found)
+    _, low, high = _points(test)
     return "holds" if low > 0 else "does not hold" if high < 0 else "cannot be told from chance"
 
 
 def sentence(study: Study, parts: Mapping[str, Sequence[str]]) -> str:
     """ "The paper's claim that … holds here on a (…); it does not hold …"; ``parts``: decision → "set (numbers)"."""
     order = ("holds", "does not hold", "cannot be told from chance")
-    told = [f"{decision} here on {', '.join(parts[decision])}" for decision in order if parts.get(decision)]
+    clauses = [f"{decision} here on {', '.join(parts[decision])}" for decision in order if parts.get(decision)]
     who = "Our expectation" if study.ours else "The paper's claim"
-    return f"{who} that {study.claim} {'; it '.join(told)}." if told else "There are not enough runs for a verdict yet."
+    return (
+        f"{who} that {study.claim} {'; it '.join(clauses)}."
+        if clauses
+        else "There are not enough runs for a verdict yet."
+    )
 
 
 def versus(*pairs: tuple[str, str]) -> Callable[[Findings], str]:
@@ -155,8 +166,8 @@ def versus(*pairs: tuple[str, str]) -> Callable[[Findings], str]:
         for dataset in findings.datasets:
             for first, second in pairs:
                 if {first, second} <= set(findings.labels(dataset)):
-                    found = findings.compare(dataset, first, second)
-                    parts.setdefault(decide(found), []).append(f"{dataset} ({first} against {second}: {gap(found)})")
+                    test = findings.compare(dataset, first, second)
+                    parts.setdefault(decide(test), []).append(f"{dataset} ({first} against {second}: {gap(test)})")
         return sentence(findings.study, parts)
 
     return verdict
@@ -172,8 +183,8 @@ def winner(label: str, ignoring: Sequence[str] = ()) -> Callable[[Findings], str
             if label not in findings.labels(dataset) or not others:
                 continue
             rival = findings.best(dataset, among=others)
-            found = findings.compare(dataset, label, rival)
-            parts.setdefault(decide(found), []).append(f"{dataset} ({gap(found)}, against '{rival}')")
+            test = findings.compare(dataset, label, rival)
+            parts.setdefault(decide(test), []).append(f"{dataset} ({gap(test)}, against '{rival}')")
         return sentence(findings.study, parts)
 
     return verdict
@@ -192,8 +203,8 @@ def peak(low: float, high: float) -> Callable[[Findings], str]:
             if not inside or not outside:
                 continue
             ours, rival = findings.best(dataset, among=inside), findings.best(dataset, among=outside)
-            found = findings.compare(dataset, ours, rival)
-            parts.setdefault(decide(found), []).append(f"{dataset} ({gap(found)}, {ours} against {rival})")
+            test = findings.compare(dataset, ours, rival)
+            parts.setdefault(decide(test), []).append(f"{dataset} ({gap(test)}, {ours} against {rival})")
         return sentence(findings.study, parts)
 
     return verdict

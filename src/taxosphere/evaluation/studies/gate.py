@@ -22,8 +22,8 @@ def verdict(findings: Findings) -> str:
             if not gated or f"{loss}, off" not in findings.labels(dataset):
                 continue
             best = findings.best(dataset, among=gated)
-            found = findings.compare(dataset, best, f"{loss}, off")
-            parts.setdefault(decide(found), []).append(f"{dataset} ({best}: {gap(found)})")
+            test = findings.compare(dataset, best, f"{loss}, off")
+            parts.setdefault(decide(test), []).append(f"{dataset} ({best}: {gap(test)})")
     return sentence(findings.study, parts)
 
 

@@ -73,27 +73,27 @@ class ArboristNetwork(Network):
 
 
 def path_distances(taxonomy: Taxonomy, sources: NDArray[np.integer]) -> NDArray[np.uint8]:
-    """Undirected steps (sources, concepts); what cannot be reached is one farther than the farthest that can."""
+    """Undirected path lengths (sources, concepts); what cannot be reached is one farther than the farthest that can."""
     size = len(taxonomy)
     parent, child = taxonomy.edge_array.T
     ones = np.ones(2 * len(parent), np.float32)
     ends = (np.concatenate([parent, child]), np.concatenate([child, parent]))
     graph = csr_array((ones, ends), shape=(size, size))
-    found = np.full((len(sources), size), 255, np.uint8)
+    distances = np.full((len(sources), size), 255, np.uint8)
     for start in range(0, len(sources), _SOURCES):
         block = sources[start : start + _SOURCES]
         front = np.zeros((size, len(block)), np.float32)
         front[block, np.arange(len(block))] = 1
-        steps = found[start : start + _SOURCES].T
+        steps = distances[start : start + _SOURCES].T
         for level in range(254):
             fresh = (front > 0) & (steps == 255)
             if not fresh.any():
                 break
             steps[fresh] = level
             front = graph @ fresh.astype(np.float32)
-    reached = found[found < 255]
-    found[found == 255] = int(reached.max(initial=0)) + 1
-    return found
+    reached = distances[distances < 255]
+    distances[distances == 255] = int(reached.max(initial=0)) + 1
+    return distances
 
 
 class Arborist(Baseline):

@@ -1,9 +1,8 @@
-"""From a network to a method: encode, choose the number of steps on held-out leaves, train, score, save, load."""
+"""From a network to a method: encode, choose the number of steps on held-out leaves, train, score."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from os import PathLike
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -12,7 +11,6 @@ from numpy.typing import NDArray
 from pydantic import ValidationError
 from torch import Tensor
 
-from taxosphere import artifact
 from taxosphere.encoders.text.registry import TextEncoder
 from taxosphere.errors import InputError, TaxosphereError
 from taxosphere.methods.baselines.network import Network
@@ -24,7 +22,18 @@ from taxosphere.taxonomy import Concept, Taxonomy
 
 
 class Baseline:
-    """A compared system as `evaluate` runs it. Subclasses name their settings and their network."""
+    """A compared system as a method; subclasses name their settings and their network.
+
+    Parameters
+    ----------
+    settings : Settings or mapping, optional
+        Settings that differ from the defaults.
+
+    Raises
+    ------
+    InputError
+        There is no such setting, or its value is not allowed.
+    """
 
     name: ClassVar[str]
     settings_type: ClassVar[type[Settings]]
@@ -46,14 +55,14 @@ class Baseline:
         except ValidationError as error:
             first = error.errors()[0]
             key = ".".join(map(str, first["loc"]))
-            known = ", ".join(cls.settings_type.model_fields)
-            raise InputError(f"{cls.name}: setting '{key}': {first['msg']}; settings are: {known}") from None
+            names = ", ".join(cls.settings_type.model_fields)
+            raise InputError(f"{cls.name}: setting '{key}': {first['msg']}; settings are: {names}") from None
 
     def _build(self, seed: Seed) -> Network:
         return self.network_type(self.settings, seed)
 
     def fit(self, seed: Taxonomy, *, encoder: TextEncoder, random_state: int) -> Self:
-        """Find the number of steps on held-out leaves of the seed, then train on all of it for that long."""
+        """Choose the number of steps on held-out leaves of the seed, then train on all of it for that long."""
         vectors = torch.from_numpy(encoder.encode([concept.text for concept in seed.concepts()]))
         with torch.random.fork_rng(devices=[]):
             self.steps = self._best_steps(seed, vectors, random_state)
@@ -70,10 +79,10 @@ class Baseline:
             return self.settings.steps
         torch.manual_seed(random_state)
         network = self._build(Seed(split.seed, vectors[[taxonomy.position(id) for id in split.seed.ids]]))
-        asked = vectors[[taxonomy.position(query.id) for query in split.queries]]
+        query_vectors = vectors[[taxonomy.position(query.id) for query in split.queries]]
 
         def evaluate() -> float:
-            return mean_reciprocal_rank(network.rank(split.queries, asked, network.candidates()), split.gold)
+            return mean_reciprocal_rank(network.rank(split.queries, query_vectors, network.candidates()), split.gold)
 
         most = budget(split.seed, self.settings)
         with one_thread():
@@ -91,37 +100,8 @@ class Baseline:
         return self.network, torch.from_numpy(self.encoder.encode([query.text for query in queries]))
 
     def score(self, queries: Sequence[Concept]) -> NDArray[np.float32]:
+        """Scores (queries, seed concepts), higher is better; `TaxosphereError` before `fit`."""
         network, vectors = self._ready(queries)
         assert self._candidates is not None
         with torch.no_grad():
             return network.rank(queries, vectors, self._candidates)
-
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write a folder: settings as JSON, weights as safetensors, the seed in native form."""
-        if self.network is None or self.encoder is None:
-            raise TaxosphereError(f"{self.name} must be fitted before it can be saved")
-        manifest = {
-            "encoder": self.encoder.name,
-            "steps": self.steps,
-            "settings": self.settings.model_dump(mode="json"),
-        }
-        weights = {key: value.numpy() for key, value in self.network.state_dict().items()}
-        seed = self.network.seed
-        tensors = {"weights": weights, "seed": {"vectors": seed.vectors.numpy()}}
-        artifact.save(path, self.name, manifest, tensors, seed.taxonomy)
-
-    @classmethod
-    def load(cls, path: str | PathLike[str], *, encoder: TextEncoder) -> Self:
-        stored = artifact.load(path, cls.name)
-        manifest = stored.manifest
-        if manifest.get("encoder") != encoder.name:
-            raise InputError(f"was fitted with the encoder '{manifest.get('encoder')}', not '{encoder.name}'", path)
-        with artifact.same_layout(path):
-            seed = Seed(stored.taxonomy, torch.from_numpy(stored.tensors["seed"]["vectors"]))
-            method = cls(manifest["settings"])
-            method.steps = manifest["steps"]
-            with torch.random.fork_rng(devices=[]):
-                network = method._build(seed)
-            network.load_state_dict({key: torch.from_numpy(value) for key, value in stored.tensors["weights"].items()})
-        method._keep(network, encoder)
-        return method

@@ -67,13 +67,13 @@ class BoxNetwork(Network):
 
     @staticmethod
     def overlap(query: Tensor, candidate: Tensor) -> tuple[Tensor, Tensor]:
-        """Half-widths of the intersection (negative: a gap) and the query's own."""
+        """Half-widths of the intersection (negative: a gap) and those of the query."""
         (c, o), (d, w) = query.chunk(2, dim=-1), candidate.chunk(2, dim=-1)
         return (torch.minimum(c + o, d + w) - torch.maximum(c - o, d - w)) / 2, o
 
     def match(self, query: Tensor, candidate: Tensor) -> Tensor:
-        shared, own = self.overlap(query, candidate)
-        log_p = torch.log((shared / own).clamp(1e-30, 1)).sum(-1)
+        shared, half_width = self.overlap(query, candidate)
+        log_p = torch.log((shared / half_width).clamp(1e-30, 1)).sum(-1)
         volume = torch.log(candidate.chunk(2, dim=-1)[1]).sum(-1)
         beyond = volume if self.settings.disjoint == "volume" else F.relu(-shared).sum(-1)
         return torch.where((shared > 0).all(-1), log_p - self.settings.volume * volume, _APART - beyond)
@@ -81,8 +81,8 @@ class BoxNetwork(Network):
     def loss(self, batch: Batch) -> Tensor:
         s = self.settings
         query, candidate = self.pairs(batch)
-        shared, own = self.overlap(query, candidate)
-        p = (F.relu(shared) / own).prod(-1)
+        shared, half_width = self.overlap(query, candidate)
+        p = (F.relu(shared) / half_width).prod(-1)
         (c, o), (d, w) = query[:, 0].chunk(2, dim=-1), candidate[:, 0].chunk(2, dim=-1)
         left, right = F.relu(s.inset - ((c - o) - (d - w))), F.relu(s.inset - ((d + w) - (c + o)))
         contain = 0.5 * (left**2 + right**2).mean()

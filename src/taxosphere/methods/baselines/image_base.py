@@ -87,8 +87,8 @@ class OnImages:
 @torch.no_grad()
 def score(network: Network, queries: Tensor, labels: int) -> Floats:
     """Scores (images, labels) of every image with every label."""
-    everyone = network.seed.everyone()
-    views = type(everyone)(everyone.position[:labels], everyone.hidden[:labels])
+    candidates = network.seed.all_candidates()
+    views = type(candidates)(candidates.position[:labels], candidates.hidden[:labels])
     scores: Floats = network.match_all(network.query(queries), network.candidate(views)).numpy()
     return scores
 
@@ -107,4 +107,4 @@ def _batches(task: LabelledImages, seed: Seed, settings: Settings, rng: np.rando
         ahead = rng.permuted(np.tile(np.arange(1, labels), (size, 1)), axis=1)[:, : settings.negatives]
         candidate = torch.from_numpy(np.column_stack([label, (label[:, None] + ahead) % labels]))
         query = torch.from_numpy(labels + row)
-        yield Batch(query, candidate, *seed.views(query, candidate))
+        yield Batch(query, candidate, *seed.mask(query, candidate))

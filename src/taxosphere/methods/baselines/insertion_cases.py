@@ -22,7 +22,7 @@ class Cases(NamedTuple):
 
 
 class Insertions:
-    """Draws children for given parents; NOBODY stands for the pseudo-leaf.
+    """Draws children for parents; NOBODY stands for the pseudo-leaf.
 
     ``pairs`` is the share of negatives with a real child, ``half_right`` the share with the true parent and one of its
     other children.
@@ -36,7 +36,7 @@ class Insertions:
         self._edges = torch.from_numpy(np.repeat(np.arange(size), rows.counts) * size + rows.indices)
 
     def cases(self, query: Tensor, candidate: Tensor) -> Cases:
-        """A query with children belongs between its parent and one of them, a leaf above the pseudo-leaf."""
+        """Cases of queries (b,) with candidate parents (b, 1 + k), the true one in column 0."""
         draw, query_column = torch.rand(candidate.shape), query[:, None]
         half = draw > 1 - self._half_right
         half[:, 0] = False
@@ -45,10 +45,10 @@ class Insertions:
         child[:, 0] = self._random_child(query)
         child = torch.where(child == query_column, NOBODY, child)  # the query is not in the seed yet
         inner = self._count[query_column] > 0
-        known = torch.isin(query_column * self._size + child, self._edges)
+        is_child = torch.isin(query_column * self._size + child, self._edges)
         right_parent = half.clone()
         right_parent[:, 0] = True
-        return Cases(parent, child, right_parent, torch.where(child == NOBODY, ~inner, known))
+        return Cases(parent, child, right_parent, torch.where(child == NOBODY, ~inner, is_child))
 
     def _random_child(self, parent: Tensor) -> Tensor:
         count = self._count[parent]

@@ -1,4 +1,4 @@
-"""What every compared system is to the trainer: features of queries and candidates, a match, a loss."""
+"""The interface of a compared system: features of queries and candidates, their score, a loss."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Batch(NamedTuple):
 
 
 class Network(nn.Module, ABC):
-    """Score and loss of one system. Everything it knows of the taxonomy comes from ``seed``."""
+    """Score and loss of one system."""
 
     def __init__(self, settings: Settings, seed: Seed) -> None:  # noqa: ARG002 - each keeps its own kind of settings
         super().__init__()
@@ -57,7 +57,7 @@ class Network(nn.Module, ABC):
         """What training minimises."""
 
     def scores(self, batch: Batch) -> Tensor:
-        """(b, 1 + k), as `losses` takes them."""
+        """Scores (b, 1 + k) of a batch, as `losses` takes them."""
         return self.match(*self.pairs(batch))
 
     def pairs(self, batch: Batch) -> tuple[Tensor, Tensor]:
@@ -66,7 +66,7 @@ class Network(nn.Module, ABC):
         return query[:, None], self.candidate(batch.views)[batch.place]
 
     def match_all(self, query: Tensor, candidate: Tensor) -> Tensor:
-        """Every query with every candidate; pairs exist a block at a time, never as one tensor."""
+        """Scores (queries, candidates) of all pairs, computed block by block to bound the memory."""
         columns = max(1, min(len(candidate), BLOCK // self.width))
         rows = max(1, BLOCK // (self.width * columns))
         scores = query.new_empty(len(query), len(candidate))
@@ -77,13 +77,13 @@ class Network(nn.Module, ABC):
         return scores
 
     def candidates(self) -> Tensor:
-        """Features of the whole seed, as a query from outside meets it."""
-        everyone = self.seed.everyone()
-        parts = zip(*(torch.split(part, _VIEWS) for part in everyone), strict=True)
+        """Features (n, g) of all seed concepts as candidates of a query that is not in the seed."""
+        masked = self.seed.all_candidates()
+        parts = zip(*(torch.split(part, _VIEWS) for part in masked), strict=True)
         return torch.cat([self.candidate(MaskedCandidates(*part)) for part in parts])
 
     def rank(self, queries: Sequence[Concept], vectors: Tensor, candidates: Tensor) -> NDArray[np.float32]:
-        """Scores (queries, seed). ``candidates`` is what `candidates` returned, kept between calls."""
+        """Scores (queries, seed concepts), from the queries' text vectors and from what `candidates` returned."""
         del queries  # a system that also reads strings overrides this
         scores: NDArray[np.float32] = self.match_all(self.query(vectors), candidates).numpy()
         return scores

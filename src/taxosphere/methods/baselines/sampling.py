@@ -1,4 +1,4 @@
-"""Batches of edges with wrong parents to tell the right one from."""
+"""Training batches: edges with other candidates as negatives."""
 
 from __future__ import annotations
 
@@ -17,7 +17,13 @@ from taxosphere.typing import Longs
 
 
 def batches(seed: Seed, settings: Settings, rng: np.random.Generator) -> Iterator[Batch]:
-    """Endless: each epoch runs through all edges in a new order, with new negatives."""
+    """Endless batches: each epoch runs through all edges in a new order, with new negatives.
+
+    Raises
+    ------
+    TaxosphereError
+        No edge of the seed has a negative.
+    """
     lineage, hard = Lineage(seed.taxonomy), settings.hard
     mix = Mix(siblings=0.5 * hard, cousins=0.25 * hard, uncles=0.25 * hard)
     edges = seed.taxonomy.edge_array.astype(np.int64)
@@ -27,14 +33,16 @@ def batches(seed: Seed, settings: Settings, rng: np.random.Generator) -> Iterato
     while True:
         parent, child = edges[rng.permutation(len(edges))].T
         wrong = sample(seed.taxonomy, lineage, child, settings.negatives, mix, rng)
-        candidate = np.column_stack([parent, lift(seed.taxonomy, lineage, child, wrong, settings.above, rng)])
+        candidate = np.column_stack(
+            [parent, replace_by_ancestors(seed.taxonomy, lineage, child, wrong, settings.above, rng)]
+        )
         for start in range(0, len(edges), settings.batch_size):
             part = slice(start, start + settings.batch_size)
             query, options = torch.from_numpy(child[part].copy()), torch.from_numpy(candidate[part])
-            yield Batch(query, options, *seed.views(query, options))
+            yield Batch(query, options, *seed.mask(query, options))
 
 
-def lift(
+def replace_by_ancestors(
     taxonomy: Taxonomy, lineage: Lineage, child: Longs, wrong: Longs, share: float, rng: np.random.Generator
 ) -> Longs:
     """Replace a share of the negatives (b, k) by ancestors of the child that are not its parents.
@@ -46,9 +54,9 @@ def lift(
     row, column = np.nonzero((rng.random(wrong.shape) < share) & (rows.counts[child] > parents.counts[child])[:, None])
     below = child[row]
     place = rows.indptr[below] + (rng.random(len(row)) * rows.counts[below]).astype(np.int64)
-    found = rows.indices[place].astype(np.int64)
+    ancestor = rows.indices[place].astype(np.int64)
     edges = np.sort(taxonomy.edge_array[:, 1].astype(np.int64) * len(taxonomy) + taxonomy.edge_array[:, 0])
-    keys = below * len(taxonomy) + found
+    keys = below * len(taxonomy) + ancestor
     strict = edges[np.minimum(np.searchsorted(edges, keys), len(edges) - 1)] != keys
-    wrong[row[strict], column[strict]] = found[strict]
+    wrong[row[strict], column[strict]] = ancestor[strict]
     return wrong

@@ -1,4 +1,4 @@
-"""What a compared system may look at: the seed's text vectors and its edges, with the query taken out."""
+"""What a compared system is given: the seed's text vectors and its edges, without the query."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NOBODY = -1
 
 
 class MaskedCandidates(NamedTuple):
-    """Candidates as they look while a query is being placed: ``hidden`` (or NOBODY) is left out of the graph."""
+    """Candidates (m,) in the graph without one concept each: ``hidden`` (m,) is removed, NOBODY removes none."""
 
     position: Tensor
     hidden: Tensor
@@ -58,39 +58,39 @@ class Seed:
         size = len(self)
         return np.sort(np.concatenate([parent * size + child, child * size + parent]))
 
-    def everyone(self) -> MaskedCandidates:
-        """All candidates of a query that is not in the seed."""
+    def all_candidates(self) -> MaskedCandidates:
+        """All concepts as candidates, nothing removed."""
         return MaskedCandidates(torch.arange(len(self)), torch.full((len(self),), NOBODY))
 
-    def views(self, query: Tensor, candidate: Tensor) -> tuple[MaskedCandidates, Tensor]:
-        """Distinct views needed to match ``query`` (b,) with ``candidate`` (b, k), and which one each pair uses.
+    def mask(self, query: Tensor, candidate: Tensor) -> tuple[MaskedCandidates, Tensor]:
+        """Masked candidates for ``query`` (b,) with ``candidate`` (b, k), each once, and the row (b, k) of each pair.
 
-        Only neighbours of the query look different without it, so all other pairs share one view per candidate.
+        Only neighbours of the query change when it is removed, so all other pairs share one row per candidate.
         """
         size = len(self)
         left, right = candidate.numpy(), query.numpy()[:, None]
-        keys, known = left * size + right, self._neighbour_keys
-        place = np.minimum(np.searchsorted(known, keys), max(0, len(known) - 1))
-        near = known[place] == keys if len(known) else np.zeros(keys.shape, bool)
+        keys, edges = left * size + right, self._neighbour_keys
+        place = np.minimum(np.searchsorted(edges, keys), max(0, len(edges) - 1))
+        near = edges[place] == keys if len(edges) else np.zeros(keys.shape, bool)
         hidden = np.where(near, np.broadcast_to(right, keys.shape), NOBODY)
-        found, index = np.unique(left * (size + 1) + hidden + 1, return_inverse=True)
-        views = MaskedCandidates(torch.from_numpy(found // (size + 1)), torch.from_numpy(found % (size + 1) - 1))
-        return views, torch.from_numpy(index.reshape(keys.shape))
+        distinct, index = np.unique(left * (size + 1) + hidden + 1, return_inverse=True)
+        masked = MaskedCandidates(torch.from_numpy(distinct // (size + 1)), torch.from_numpy(distinct % (size + 1) - 1))
+        return masked, torch.from_numpy(index.reshape(keys.shape))
 
     def ego_nets(self, views: MaskedCandidates) -> EgoNets:
-        """Each candidate with its parents and children, the hidden query taken out."""
+        """Each candidate with its parents and children, without the concept that is hidden from it."""
         centre, hidden = views.position.numpy(), views.hidden.numpy()
         members, roles, owners = [centre], [np.full(len(centre), SELF)], [np.arange(len(centre))]
         for role, rows in ((PARENT, self.taxonomy.parent_csr), (CHILD, self.taxonomy.child_csr)):
             owner, member = rows.expand(centre)
-            seen = member != hidden[owner]
-            members.append(member[seen].astype(np.int64))
-            owners.append(owner[seen])
-            roles.append(np.full(int(seen.sum()), role))
+            kept = member != hidden[owner]
+            members.append(member[kept].astype(np.int64))
+            owners.append(owner[kept])
+            roles.append(np.full(int(kept.sum()), role))
         member, role_, owner = (np.concatenate(parts) for parts in (members, roles, owners))
-        everyone, rim = np.arange(len(member)), np.arange(len(centre), len(member))
-        source = np.concatenate([everyone, rim, owner[rim]])
-        target = np.concatenate([everyone, owner[rim], rim])
+        every, rim = np.arange(len(member)), np.arange(len(centre), len(member))
+        source = np.concatenate([every, rim, owner[rim]])
+        target = np.concatenate([every, owner[rim], rim])
         return EgoNets(*(torch.from_numpy(part) for part in (member, role_, owner, source, target)))
 
 
@@ -100,5 +100,6 @@ def segment_sum(values: Tensor, segment: Tensor, count: int) -> Tensor:
 
 
 def segment_mean(values: Tensor, segment: Tensor, count: int) -> Tensor:
+    """Mean of the rows of ``values`` that share a segment; 0 for an empty one."""
     size = torch.bincount(segment, minlength=count).clamp(min=1).to(values.dtype)
     return segment_sum(values, segment, count) / size.reshape(-1, *[1] * (values.dim() - 1))

@@ -102,7 +102,7 @@ class SteamNetwork(Network):
         s = self.settings
         path, label, usable = self.paths.cases(batch.query, batch.candidate)
         there, query = path >= 0, batch.query[:, None, None].expand_as(path)
-        views, place = self.seed.views(batch.query, path.clamp(min=0).flatten(1))
+        views, place = self.seed.mask(batch.query, path.clamp(min=0).flatten(1))
         anchors = self.candidate(views)[place].reshape(*path.shape, -1)  # (b, k, L, d)
         matched = self.match(self.seed.vectors[batch.query][:, None, None], anchors)
         q, a = query.flatten().numpy(), path.clamp(min=0).flatten().numpy()

@@ -1,4 +1,4 @@
-"""How alike two names and two definitions are, for whole arrays of pairs."""
+"""Similarity of names and of definitions, for arrays of pairs."""
 
 from __future__ import annotations
 
@@ -91,11 +91,11 @@ class Definitions:
         return names, words, csr_array(weighted / np.maximum(length, 1e-9)[:, None])
 
     def _matrix(self, rows: Sequence[set[str]], shares: bool = False) -> csr_array:
-        known = [sorted(self._column[word] for word in words if word in self._column) for words in rows]
-        indptr = np.cumsum([0, *map(len, known)])
-        indices = np.array([column for row in known for column in row], np.int64)
+        columns = [sorted(self._column[word] for word in words if word in self._column) for words in rows]
+        indptr = np.cumsum([0, *map(len, columns)])
+        indices = np.array([column for row in columns for column in row], np.int64)
         weight = [1 / max(1, len(words)) if shares else 1.0 for words in rows]
-        data = np.repeat(np.array(weight, np.float32), [len(row) for row in known])
+        data = np.repeat(np.array(weight, np.float32), [len(row) for row in columns])
         return csr_array((data, indices, indptr), shape=(len(rows), len(self._column)))
 
 

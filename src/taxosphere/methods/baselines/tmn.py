@@ -62,8 +62,8 @@ class GatedMatch(nn.Module):
         ``s`` may be shorter than the match: what is missing belongs to the pseudo-leaf, whose vector is zero.
         """
         size, k = x.shape[-1], self.direct.shape[0]
-        own, constant, weight = torch.split(query, [self.size, k, k * self.size], dim=-1)
-        kept = x * torch.sigmoid(gate[..., :size] + own[..., :size])
+        query_gate, constant, weight = torch.split(query, [self.size, k, k * self.size], dim=-1)
+        kept = x * torch.sigmoid(gate[..., :size] + query_gate[..., :size])
         weight = weight.reshape(-1, k, self.size)[..., :size]  # (b, k, s)
         slices: Tensor = kept @ weight.mT + constant
         return slices
@@ -146,12 +146,12 @@ class TmnNetwork(Network):
 
     def loss(self, batch: Batch) -> Tensor:
         parent, child, right_parent, right_child = self.insertions.cases(batch.query, batch.candidate)
-        views, place = self.seed.views(batch.query, parent)
-        found, child_place = torch.unique(child, return_inverse=True)
+        views, place = self.seed.mask(batch.query, parent)
+        distinct, child_place = torch.unique(child, return_inverse=True)
         scores = self.all_scores(
             self.query(self.seed.vectors[batch.query])[:, None],
             self.candidate(views)[place],
-            self._as_child(self._child_vectors(found))[child_place],
+            self._as_child(self._child_vectors(distinct))[child_place],
         )
         both = right_parent & right_child
         labels = (both, right_parent, right_child, both)

@@ -27,7 +27,7 @@ _DIVERGED = "training diverged; try a smaller learning_rate"
 
 
 def validation_split(taxonomy: Taxonomy, settings: Settings, random_state: int) -> Split | None:
-    """Validation queries out of the seed's leaves; None where there are too few to learn anything from."""
+    """Hold out leaves of the seed as validation queries; None where there are too few of them."""
     leaves = np.flatnonzero(taxonomy.hideable)
     count = min(_MOST_QUERIES, round(settings.validation * len(leaves)))
     if count < _FEWEST_QUERIES:
@@ -37,14 +37,14 @@ def validation_split(taxonomy: Taxonomy, settings: Settings, random_state: int) 
 
 
 def mean_reciprocal_rank(scores: NDArray[np.float32], gold: tuple[NDArray[np.int64], ...]) -> float:
-    """Of the best-ranked gold parent; equal scores share their mean rank."""
+    """Mean reciprocal rank of the best-ranked gold parents of scores (q, n); equal scores share their mean rank."""
     if not np.isfinite(scores).all():
         raise TaxosphereError(_DIVERGED)
     return float((1 / best_true_ranks(scores, gold)).sum() / max(1, len(gold)))
 
 
 def budget(taxonomy: Taxonomy, settings: Settings) -> int:
-    """Optimiser steps at most: so many epochs, but never fewer than ``steps``, which is what small seeds need."""
+    """Most optimiser steps: ``epochs`` passes over the edges, but at least ``steps``, which small seeds need."""
     return max(settings.steps, settings.epochs * math.ceil(len(taxonomy.edge_array) / settings.batch_size))
 
 
@@ -56,7 +56,31 @@ def train(
     evaluate: Callable[[], float] | None = None,
     source: Source = batches,
 ) -> int:
-    """Run the optimiser; with ``evaluate``, until it no longer improves. Returns the number of steps that was best."""
+    """Train a network with AdamW.
+
+    Parameters
+    ----------
+    network : Network
+    settings : Settings
+    rng : numpy Generator
+        Draws the batches.
+    steps : int
+        Optimiser steps at most.
+    evaluate : callable, optional
+        Returns a value to maximise; training stops when it has not improved for ``settings.patience`` evaluations.
+    source : callable
+        Makes the batches.
+
+    Returns
+    -------
+    int
+        The number of steps with the best value; ``steps`` without ``evaluate``.
+
+    Raises
+    ------
+    TaxosphereError
+        The loss is no longer finite.
+    """
     optimiser = torch.optim.AdamW(network.parameters(), settings.learning_rate, weight_decay=settings.weight_decay)
     every = max(1, steps // settings.evaluations)
     best, best_step = -np.inf, steps

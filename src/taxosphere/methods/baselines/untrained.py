@@ -1,4 +1,4 @@
-"""What can be had without any training; every model is printed beside these four.
+"""References without training, printed beside every model.
 
 `tfidf` and `tfidf-internal` read characters, `encoder-cosine` and `sibling-vote` the raw encoder. They have no settings
 and ignore the random state.
@@ -42,8 +42,8 @@ class _Grams:
         owner, key = self._grams(texts)
         column = np.searchsorted(self.vocabulary, key)
         column[column == len(self.vocabulary)] = 0
-        known = self.vocabulary[column] == key if len(self.vocabulary) else np.zeros(len(key), bool)
-        return self._weigh(self._counts(owner[known], column[known], len(texts)))
+        present = self.vocabulary[column] == key if len(self.vocabulary) else np.zeros(len(key), bool)
+        return self._weigh(self._counts(owner[present], column[present], len(texts)))
 
     def _grams(self, texts: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
         """(text, 64-bit key) of every n-gram; the key is a polynomial of the characters, modulo 2⁶⁴."""
@@ -117,7 +117,7 @@ class EncoderCosine:
 class SiblingVote(EncoderCosine):
     """Parents of the query's nearest seed concepts, each neighbour voting with a weight that grows with its cosine.
 
-    Candidates without a vote follow by their own cosine, so the order is total.
+    Candidates without a vote follow by their cosine, so the order is total.
     """
 
     def fit(self, seed: Taxonomy, *, encoder: TextEncoder, random_state: int) -> Self:
