@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from types import FrameType
 
@@ -41,7 +42,7 @@ def trace(action: Callable[[], object]) -> list[tuple[str, str]]:
 def folders_changed(modules: list[str]) -> int:
     """How often the folder changes along a list of modules."""
     folders = [str(Path(module).parent) for module in modules]
-    return sum(one != other for one, other in zip(folders, folders[1:]))
+    return sum(one != other for one, other in pairwise(folders))
 
 
 def hierarchy() -> Taxonomy:

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from taxosphere.cli import output
 from taxosphere.cli.progress import steps
 from taxosphere.errors import InputError
+
+if TYPE_CHECKING:
+    from taxosphere.placing.suggestions import Suggestions
+    from taxosphere.polaris import Polaris
+
+_EXPLAINED = 3  # suggestions that are shown with their reasons
 
 
 def suggest(
@@ -46,32 +53,40 @@ def suggest(
     concepts = usable(fitted, concepts, skip=skip_broken)
     if not json:
         for suggestions in fitted.suggest_many(concepts, k=k):  # shown as they come
-            show(suggestions)
+            show(fitted, suggestions)
         return
     documents = []
     with steps() as report:
         for suggestions in fitted.suggest_many(concepts, k=k):
-            documents.append(suggestions.as_dict())
+            documents.append(with_sentences(fitted, suggestions))
             if file is not None:
                 report(len(documents), len(concepts), "suggesting")
     output.document(documents if file is not None else documents[0])
 
 
-def show(suggestions) -> None:  # type: ignore[no-untyped-def]
+def show(model: Polaris, suggestions: Suggestions) -> None:
+    """Parents of one query, each on a line with its path; the first ones with their reasons."""
     from taxosphere.images.model import title as called
+    from taxosphere.placing.reasons import explain
 
     name = called(suggestions.query)
     for _, existing, how in suggestions.already:
         output.say(f"note: '{name}' may be there already as '{existing}' ({how})")
-    rows = [
-        (
-            f"{s.probability:.0%}",
-            s.name,
-            " › ".join(s.path[:-1]),
-            ", ".join(s.siblings),
-            ", ".join(f"{feature} {weight:+.1f}" for feature, weight in list(s.reasons.items())[:3]),
-        )
-        for s in suggestions
-    ]
-    title = f"{name}  (none of these: {suggestions.none_probability:.0%})"
-    output.table(("probability", "parent", "under", "beside", "because of"), rows, title)
+    print(f"{name}  (none of these: {suggestions.none_probability:.0%})")
+    explained = explain(model.fitted, suggestions, most=_EXPLAINED)
+    for number, suggestion in enumerate(suggestions):
+        path = " › ".join(suggestion.path[:-1])
+        print(f"  {suggestion.probability:4.0%}  {suggestion.name}" + (f"   ({path})" if path else ""))
+        for reason in explained[number] if number < len(explained) else ():
+            print(f"        {'+' if reason.supports else '−'} {reason.text}")
+    print()
+
+
+def with_sentences(model: Polaris, suggestions: Suggestions) -> dict[str, Any]:
+    """The document of `--json`: the suggestions, the first of them with their reasons as sentences."""
+    from taxosphere.placing.reasons import explain
+
+    document = suggestions.as_dict()
+    for entry, reasons in zip(document["suggestions"], explain(model.fitted, suggestions, most=_EXPLAINED)):
+        entry["sentences"] = [{"text": reason.text, "for": reason.supports} for reason in reasons]
+    return document
