@@ -212,7 +212,7 @@ class Polaris:
         """
         if k < 1:
             raise ValueError(f"k is {k}: at least one parent is suggested")
-        return place_list.suggest_many(self.fitted, as_concepts(concepts, self.taxonomy), k=k)
+        return inference.suggest_many(self.fitted, as_concepts(concepts, self.taxonomy), k=k)
 
     def expand(
         self,

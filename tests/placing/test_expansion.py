@@ -5,7 +5,7 @@ from pathlib import Path
 
 from taxosphere import Concept, Taxonomy
 from taxosphere.placing.duplicates import NameIndex
-from taxosphere.placing.expansion import Placement, decide, grow, held_back, write_review
+from taxosphere.placing.expansion import Placement, decide, find_duplicates, grow, write_review
 from taxosphere.placing.suggestions import Suggestion, Suggestions
 
 
@@ -26,8 +26,8 @@ def _decide(
     seed: Taxonomy = SEED,
 ) -> dict[str, Placement]:
     seed_only = [(alone or {}).get(s.query.id, s) for s in suggestions]
-    held = held_back(suggestions, seed, NameIndex(seed))
-    placed = decide(suggestions, seed_only, accept=accept, ids=set(seed.ids), held=held)
+    duplicates = find_duplicates(suggestions, seed, NameIndex(seed))
+    placed = decide(suggestions, seed_only, accept=accept, ids=set(seed.ids), duplicates=duplicates)
     return {p.concept.id: p for p in placed}
 
 
@@ -85,7 +85,7 @@ def test_a_child_of_a_concept_under_review_waits_too() -> None:
     assert placed["eagle"].why == "its best parent is new and unsettled"
 
 
-def test_duplicates_are_held_back_unless_names_repeat_by_design() -> None:
+def test_duplicates_are_not_placed_unless_names_repeat_by_design() -> None:
     twin = _suggestions("Bird", ("animal", 0.99), already=(("bird", "bird", "same name"),))
     assert _decide(twin)["Bird"].why == "already there as 'bird' (same name)"
     senses = Taxonomy.from_concepts(

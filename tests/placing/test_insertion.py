@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 
 from taxosphere import Concept, Taxonomy
-from taxosphere.placing.insertion import SIGNALS, Insertion, signals
+from taxosphere.placing.insertion import INSERTION_FEATURES, Insertion, insertion_features
 
 
 def _families(count: int) -> tuple[Taxonomy, np.ndarray]:
@@ -30,8 +30,8 @@ def test_signals_of_one_child_by_hand() -> None:
     taxonomy = Taxonomy.from_edges([("animal", "sea bird"), ("animal", "dog")], descriptions={"dog": "not a bird"})
     vectors = np.eye(3, dtype=np.float32)
     bird = Concept("bird", "bird")
-    found = signals(taxonomy, vectors, np.array([1, 2]), vectors[0], bird, vectors[1])
-    assert len(SIGNALS) == found.shape[1]
+    found = insertion_features(taxonomy, vectors, np.array([1, 2]), vectors[0], bird, vectors[1])
+    assert len(INSERTION_FEATURES) == found.shape[1]
     assert found.tolist() == [[1, 1, 1, 0.5, 0, 1], [0, 0, 0, 0, 1, 0]]
 
 

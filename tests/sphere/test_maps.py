@@ -184,5 +184,5 @@ def test_whole_numbers_are_computed_as_decimals() -> None:
 
 
 def test_an_unknown_way_to_lift_is_refused() -> None:
-    with pytest.raises(ValueError, match="no way to lift 'exponential'; known: exp, retraction"):
+    with pytest.raises(ValueError, match="no way to lift 'exponential'; choose one of: exp, retraction"):
         maps.lift(torch.ones(3), how="exponential")

@@ -167,9 +167,9 @@ def test_a_step_on_the_transport_loss_moves_along_the_field() -> None:
 
 def test_unknown_names_are_refused() -> None:
     z = points(4, 3, 0)
-    with pytest.raises(ValueError, match=r"no kernel 'gauss'; known: vmf, vmf\+score, rbf, imq"):
+    with pytest.raises(ValueError, match=r"no kernel 'gauss'; choose one of: vmf, vmf\+score, rbf, imq"):
         svgd.field(z, z, kernel="gauss")
-    with pytest.raises(ValueError, match="no variant of the field 'foo'; known: paper, corrected"):
+    with pytest.raises(ValueError, match="no variant of the field 'foo'; choose one of: paper, corrected"):
         svgd.field(z, z, variant="foo")
 
 

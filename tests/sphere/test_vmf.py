@@ -162,5 +162,5 @@ def test_whole_numbers_are_computed_as_decimals() -> None:
 def test_an_unknown_variant_is_refused() -> None:
     mu, kappa = directions(2, 4, 0), torch.ones(2, dtype=torch.float64)
     for function in (vmf.kl, vmf.kl_matrix):
-        with pytest.raises(ValueError, match="no variant of the divergence 'papre'; known: exact, paper"):
+        with pytest.raises(ValueError, match="no variant of the divergence 'papre'; choose one of: exact, paper"):
             function(mu, kappa, mu, kappa, variant="papre")

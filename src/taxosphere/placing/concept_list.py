@@ -1,4 +1,4 @@
-"""Lists of new concepts: a table, JSON lines, one name a line, or what a caller hands over."""
+"""Lists of new concepts: from a table, JSON lines, a text with one name a line, or Python values."""
 
 from __future__ import annotations
 
@@ -31,8 +31,22 @@ _Rows = Iterator[tuple[int, dict[str, _Cell]]]
 def read_concepts(
     path: str | PathLike[str], taxonomy: Taxonomy, warn: Callable[[str], object] = lambda _line: None
 ) -> list[Concept]:
-    """New concepts from a file; one without an id gets one in the style of the taxonomy's. ``warn`` is told what may
-    have been meant otherwise."""
+    """Read new concepts from a file.
+
+    Parameters
+    ----------
+    path
+        A .tsv or .csv table, a .jsonl file with an object a line, or a .txt file with a name a line; packed or not.
+    taxonomy
+        Concepts without an id get one in the pattern of its ids.
+    warn
+        Called with a line of text about what may have been meant otherwise.
+
+    Raises
+    ------
+    InputError
+        The file is none of these, holds no concepts or a bad one, or an id is taken.
+    """
     source = Path(path)
     suffix = bare_suffix(source)
     if suffix in (".jsonl", ".ndjson"):
@@ -43,10 +57,10 @@ def read_concepts(
         rows = _table_rows(source, warn)
     else:
         raise InputError("a list of concepts is a .tsv, .csv, .jsonl or .txt file", source)
-    found = with_ids(_concepts(source, rows), taxonomy, source)
-    if not found:
+    concepts = with_ids(_concepts(source, rows), taxonomy, source)
+    if not concepts:
         raise InputError("holds no concepts", source)
-    return found
+    return concepts
 
 
 def with_ids(
@@ -54,7 +68,22 @@ def with_ids(
     taxonomy: Taxonomy,
     source: Path | None = None,
 ) -> list[Concept]:
-    """Give ids to concepts that have none, and refuse ids that are taken."""
+    """Concepts with ids: those without one get one in the pattern of the taxonomy's.
+
+    Parameters
+    ----------
+    numbered
+        Concepts with their line in the file, 0 where there is none.
+    taxonomy
+        The taxonomy they are new to.
+    source
+        The file, for messages.
+
+    Raises
+    ------
+    InputError
+        An id is taken, or a text cannot be written to any format.
+    """
     concepts = list(numbered)
     stated, kept = {concept.id for _, concept in concepts}, obo.kept_ids(taxonomy)
     new = set[str]()
@@ -66,34 +95,49 @@ def with_ids(
         return there(id) or id in stated
 
     minter = IdMinter(style_of(taxonomy), taken)
-    found = []
+    complete = []
     for number, concept in concepts:
-        _refuse_what_no_file_holds(concept, source, number or None)
+        _check_texts(concept, source, number or None)
         id = concept.id or minter.mint(concept.name or "image")
         if there(id):
             raise InputError(f"the id '{id}' is taken; choose another or leave it empty", source, number or None)
         new.add(id)
-        found.append(replace(concept, id=id))
-    return found
+        complete.append(replace(concept, id=id))
+    return complete
 
 
 def as_concepts(concepts: Iterable[New], taxonomy: Taxonomy) -> list[Concept]:
-    """Names and (name, description) pairs as concepts, each with an id of its own."""
+    """Python values as concepts, each with an id of its own.
+
+    Parameters
+    ----------
+    concepts
+        Names, (name, description) pairs or `Concept` objects.
+    taxonomy
+        The taxonomy they are new to.
+
+    Raises
+    ------
+    TypeError
+        A value is none of these.
+    InputError
+        As for `with_ids`.
+    """
     if isinstance(concepts, str | Concept):
         raise TypeError("a list of new concepts is expected, not one alone")
-    return with_ids([(0, _as_concept(given)) for given in concepts], taxonomy)
+    return with_ids([(0, _as_concept(value)) for value in concepts], taxonomy)
 
 
-def _as_concept(given: New) -> Concept:
-    if isinstance(given, Concept):
-        return given
-    name, description = given if isinstance(given, tuple) and len(given) == 2 else (given, None)
+def _as_concept(value: New) -> Concept:
+    if isinstance(value, Concept):
+        return value
+    name, description = value if isinstance(value, tuple) and len(value) == 2 else (value, None)
     if not isinstance(name, str) or not isinstance(description, str | None):
-        raise TypeError(f"a new concept is a name, a (name, description) pair or a Concept, not {given!r}")
+        raise TypeError(f"a new concept is a name, a (name, description) pair or a Concept, not {value!r}")
     return Concept("", name.strip(), description or "")
 
 
-def _refuse_what_no_file_holds(concept: Concept, source: Path | None, number: int | None) -> None:
+def _check_texts(concept: Concept, source: Path | None, number: int | None) -> None:
     extras = chain.from_iterable(concept.extras)
     for text in (concept.id, concept.name, concept.description, *concept.synonyms, *concept.images, *extras):
         if "\0" in text:
@@ -108,18 +152,18 @@ def _refuse_what_no_file_holds(concept: Concept, source: Path | None, number: in
 
 def _concepts(source: Path, rows: _Rows) -> Iterator[tuple[int, Concept]]:
     for number, row in rows:
-        own = {key: cell.strip() for key, cell in row.items() if isinstance(cell, str)}
-        name, images = own.get("name", ""), _several(row.get("image", ""))
+        texts = {key: cell.strip() for key, cell in row.items() if isinstance(cell, str)}
+        name, images = texts.get("name", ""), _several(row.get("image", ""))
         if not name and not images:
-            raise InputError("a concept without a name; give it one, or a picture", source, number)
+            raise InputError("a concept without a name; give it one, or an image", source, number)
         yield (
             number,
             Concept(
-                own.get("id", ""),
+                texts.get("id", ""),
                 name,
-                own.get("description", ""),
+                texts.get("description", ""),
                 _several(row.get("synonyms", "")),
-                tuple(_place(entry, source) for entry in images),
+                tuple(_image_path(entry, source) for entry in images),
             ),
         )
 
@@ -129,10 +173,10 @@ def _several(cell: _Cell) -> tuple[str, ...]:
     return tuple(part.strip() for part in parts if part.strip())
 
 
-def _place(entry: str, source: Path) -> str:
-    """A relative path starts where the list lies, unless it is a key into vectors, which need no file."""
-    there = source.absolute().parent / expand_home(entry)
-    return str(there) if there.exists() or glob.has_magic(entry) else entry
+def _image_path(entry: str, source: Path) -> str:
+    """The entry as a path from the folder of the list; as it is where it is a key into vectors, which need no file."""
+    path = source.absolute().parent / expand_home(entry)
+    return str(path) if path.exists() or glob.has_magic(entry) else entry
 
 
 def _table_rows(source: Path, warn: Callable[[str], object]) -> _Rows:
@@ -148,9 +192,9 @@ def _table_rows(source: Path, warn: Callable[[str], object]) -> _Rows:
         unknown = [column for column in header if column not in (*COLUMNS, *lists)]
         if unknown:
             raise InputError(f"unknown column '{unknown[0]}'; known are {', '.join(COLUMNS)}", source, first[0])
-        if len(header) == 1 and plain != {"name"}:  # a lone word that is no name of ours may well be a concept
-            told = f"'{first[1][0].strip()}' is read as the title of the column"
-            warn(f"{source}:{first[0]}: {told}; if it is a concept, write a line 'name' above it")
+        if len(header) == 1 and plain != {"name"}:  # a single word other than "name" may well be a concept
+            title = f"'{first[1][0].strip()}' is read as the title of the column"
+            warn(f"{source}:{first[0]}: {title}; if it is a concept, write a line 'name' above it")
     elif len(plain) > 1 and not plain.isdisjoint(_TITLES) and all(cell.strip().isidentifier() for cell in first[1]):
         hint = f"title its columns {', '.join(COLUMNS)}, or give the list a header"
         raise InputError(f"looks like a header, but its titles are not known; {hint}", source, first[0])
@@ -162,19 +206,19 @@ def _table_rows(source: Path, warn: Callable[[str], object]) -> _Rows:
 
 
 def _columns(titles: list[str]) -> list[str]:
-    """Our columns under the titles that tables of concepts give them; foreign ones as they are."""
+    """Our names of the columns with these titles; titles we do not know as they are."""
     plain = [cells.plain(title) for title in titles]
     columns = [cells.column_name(title) for title in titles]
-    for role, known in _ROLES.items():
-        best = next((title for title in known if title in plain), None)
+    for role, spellings in _ROLES.items():
+        best = next((title for title in spellings if title in plain), None)
         columns = [role if title == best else column for title, column in zip(plain, columns, strict=True)]
     return columns
 
 
 def _row(source: Path, header: list[str], number: int, texts: list[str]) -> dict[str, _Cell]:
     if len(texts) > len(header):
-        known = ", ".join(header)
-        raise InputError(f"{len(texts)} columns where {len(header)} are known ({known})", source, number)
+        names = ", ".join(header)
+        raise InputError(f"{len(texts)} columns where {len(header)} are known ({names})", source, number)
     values = dict(cells.read_column(column, text) for column, text in zip(header, texts) if text)
     return {name: several if name in _LISTS else several[0] for name, several in values.items()}
 
@@ -200,5 +244,5 @@ def _json_cell(key: str, value: object, source: Path, number: int) -> _Cell:
         return str(value)
     if key in _LISTS and isinstance(value, list) and all(isinstance(part, str) for part in value):
         return value
-    wanted = "a text or a list of texts" if key in _LISTS else "a text"
-    raise InputError(f"'{key}' must be {wanted}", source, number)
+    expected = "a text or a list of texts" if key in _LISTS else "a text"
+    raise InputError(f"'{key}' must be {expected}", source, number)

@@ -1,4 +1,4 @@
-"""Is the new concept there already, under this or another name?"""
+"""Duplicates: is a new concept in the taxonomy already, under this or another name?"""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from taxosphere.taxonomy import Concept, Taxonomy
 
 # C++ is not C, a cell with CD4+ is not one with CD4-, and 1.5 is not 5.1.
 _WORDS = re.compile(rf"(?:{WORD}|[+#<>♯♭]|(?<=\d)[.,](?=\d)|(?<=\w)-(?!\w))+")
-_ACCENT = re.compile(r"([a-z\u0370-\u03ff])[\u0300-\u036f]+")  # elsewhere such a sign makes another letter: и, й
-_SENSES = 0.1  # of the names repeat where concepts are senses of words
+_ACCENT = re.compile(r"([a-z\u0370-\u03ff])[\u0300-\u036f]+")  # in other scripts an accent makes another letter: и, й
+_SENSES = 0.1  # share of names that repeat from which on concepts are taken for senses of words
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Match:
 
 
 def fold(name: str) -> str:
-    """A name without what spelling varies: case, accents, punctuation, word order and number."""
+    """A key that is equal for spellings of one name: without case, accents, punctuation, word order and plural."""
     plain = name.casefold()
     if not plain.isascii():
         plain = _ACCENT.sub(r"\1", unicodedata.normalize("NFKD", plain))
@@ -33,7 +33,13 @@ def fold(name: str) -> str:
 
 
 class NameIndex:
-    """Finds concepts by name and synonym, whatever the spelling."""
+    """Finds the concepts of a taxonomy by name and synonym, whatever the spelling.
+
+    Attributes
+    ----------
+    names_repeat
+        Many names repeat, as senses of words do. Then a shared name alone does not make a duplicate.
+    """
 
     def __init__(self, taxonomy: Taxonomy) -> None:
         self._exact: defaultdict[str, list[int]] = defaultdict(list)
@@ -44,28 +50,27 @@ class NameIndex:
             self._folded[fold(name)].append(position)
             for synonym in synonyms:
                 self._synonym[fold(synonym)].append(position)
-        self._folded.pop("", None)  # names of punctuation alone say nothing
+        self._folded.pop("", None)  # names of punctuation alone have an empty key
         self._synonym.pop("", None)
         self.names_repeat = sum(len(rows) > 1 for rows in self._exact.values()) > _SENSES * len(self._exact)
-        """Do many names repeat, as word senses do? Then a shared name alone is no sign of a duplicate."""
 
-    def common(self, name: str) -> bool:
-        """Is it a name that several concepts may bear, like "other" in a catalogue?"""
+    def is_common(self, name: str) -> bool:
+        """Whether several concepts may have this name, like "other" in a catalogue."""
         return self.names_repeat or len(self._folded.get(fold(name), ())) > 1
 
     def find(self, concept: Concept) -> tuple[Match, ...]:
-        """Existing concepts the new one may be, surest first, each once."""
-        found: dict[int, str] = {}
-        own = fold(concept.name)
+        """Existing concepts that the new one may be, the surest first, each once."""
+        reasons: dict[int, str] = {}
+        key = fold(concept.name)
         sources = [
             ("same name", self._exact.get(concept.name.casefold(), ())),
-            ("same name, spelled differently", self._folded.get(own, ())),
-            ("its name is a synonym there", self._synonym.get(own, ())),
+            ("same name, spelled differently", self._folded.get(key, ())),
+            ("its name is a synonym there", self._synonym.get(key, ())),
         ]
         for synonym in concept.synonyms:
             sources.append(("its synonym is the name there", self._folded.get(fold(synonym), ())))
             sources.append(("they share a synonym", self._synonym.get(fold(synonym), ())))
         for how, positions in sources:
             for position in positions:
-                found.setdefault(position, how)
-        return tuple(Match(position, how) for position, how in found.items())
+                reasons.setdefault(position, how)
+        return tuple(Match(position, how) for position, how in reasons.items())

@@ -1,8 +1,8 @@
-"""Placing a whole list of new concepts at once.
+"""Deciding where a whole list of new concepts goes, from their suggestions.
 
-New concepts may be parents of new concepts. Each is first placed in the seed alone; then all of them join the
-candidates, provisionally attached where they would go, and each is ranked again with itself left out. Attachments are
-made from the surest down; one that would close a circle passes to the next candidate.
+New concepts may be parents of new concepts. Each is first ranked in the taxonomy alone; then all of them join the
+candidates, provisionally attached, and each is ranked again with itself left out (`place_list`). Attachments are made
+in the order of their probability; a candidate that would close a cycle is skipped.
 """
 
 from __future__ import annotations
@@ -26,32 +26,46 @@ _CANDIDATES = 5  # of a concept in the review table
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """What became of one new concept."""
+    """What became of one new concept.
+
+    Attributes
+    ----------
+    concept
+        The new concept.
+    suggestions
+        Its ranked parents.
+    parents
+        Those it was attached to; empty when a person must decide.
+    why
+        Why a person must decide.
+    takes
+        Children of its parents that may belong below it: (id, probability).
+    """
 
     concept: Concept
     suggestions: Suggestions
     parents: tuple[Suggestion, ...] = ()
-    """Where it was attached; empty when a person must decide."""
     why: str = ""
-    """Why a person must decide."""
     takes: tuple[tuple[str, float], ...] = ()
-    """Children of its parents that may belong below it: (id, probability)."""
 
     @property
     def attached(self) -> bool:
+        """Whether it has a parent now."""
         return bool(self.parents)
 
     @property
     def state(self) -> str:
+        """ "attached", or why it is not."""
         return "attached" if self.attached else self.why
 
     @property
     def surest(self) -> float:
-        """Probability of the parent it was attached to, or of the best one there was."""
+        """Probability of its first parent, or of the best suggestion where it was not attached."""
         best = self.parents or self.suggestions[:1]
         return best[0].probability if best else 0.0
 
     def as_dict(self) -> dict[str, Any]:
+        """As JSON values."""
         return {
             **self.suggestions.as_dict(),
             "state": self.state,
@@ -62,51 +76,75 @@ class Placement:
 
 @dataclass(frozen=True, slots=True)
 class Expansion:
-    """The grown taxonomy, and a placement for each new concept in the order they were given."""
+    """The result of placing a list.
+
+    Attributes
+    ----------
+    taxonomy
+        With the attached concepts.
+    placements
+        One for each new concept, in the order of the list.
+    moved
+        Existing concepts that were moved below a new one: (child id, old parent id, new parent id).
+    """
 
     taxonomy: Taxonomy
     placements: tuple[Placement, ...]
     moved: tuple[tuple[str, str, str], ...] = field(default=())
-    """Existing concepts that were moved below a new one: (child id, old parent id, new parent id)."""
 
     @property
     def attached(self) -> tuple[Placement, ...]:
+        """Placements of concepts that were attached."""
         return tuple(p for p in self.placements if p.attached)
 
     @property
     def review(self) -> tuple[Placement, ...]:
+        """Placements that are left to a person."""
         return tuple(p for p in self.placements if not p.attached)
 
 
-def held_back(suggestions: Sequence[Suggestions], seed: Taxonomy, names: NameIndex) -> dict[int, str]:
-    """Why some of the list are not placed at all: they are there already, or stand in the list twice.
+def find_duplicates(suggestions: Sequence[Suggestions], seed: Taxonomy, names: NameIndex) -> dict[int, str]:
+    """Why some concepts of a list are not placed: they are in the taxonomy already, or earlier in the list.
 
-    A name that several concepts may bear says so only together with the same definition, or of a child of the parent
-    where the new one would go.
+    A common name makes a duplicate only together with the same description, or where the other concept is a child of
+    the best parent.
+
+    Parameters
+    ----------
+    suggestions
+        Of each new concept.
+    seed
+        The taxonomy.
+    names
+        Its names.
+
+    Returns
+    -------
+    Reasons, by number in the list.
     """
     first: dict[str, Concept] = {}
-    found = {}
-    for i, given in enumerate(suggestions):
-        query = given.query
+    reasons = {}
+    for i, ranked in enumerate(suggestions):
+        query = ranked.query
         keys = [key for key in map(fold, (query.name, *query.synonyms)) if key]
         before = [first[key] for key in keys if key in first]
-        there = next((match for match in given.already if _is_twin(given, match[0], seed, names)), None)
-        twin = next((c for c in before if not names.common(c.name) or c.description == query.description), None)
-        if there is not None:
-            found[i] = f"already there as '{there[1]}' ({there[2]})"
-        elif twin is not None:
-            found[i] = f"'{twin.name}' stands before it in the list"
+        existing = next((match for match in ranked.already if _is_duplicate(ranked, match[0], seed, names)), None)
+        earlier = next((c for c in before if not names.is_common(c.name) or c.description == query.description), None)
+        if existing is not None:
+            reasons[i] = f"already there as '{existing[1]}' ({existing[2]})"
+        elif earlier is not None:
+            reasons[i] = f"'{earlier.name}' stands before it in the list"
         else:
             for key in keys:
                 first.setdefault(key, query)
-    return found
+    return reasons
 
 
-def _is_twin(given: Suggestions, id: str, seed: Taxonomy, names: NameIndex) -> bool:
+def _is_duplicate(suggestions: Suggestions, id: str, seed: Taxonomy, names: NameIndex) -> bool:
     other = seed.concept(seed.position(id))
-    beside = bool(given.ranked) and given[0].id in seed.parents(id)
-    same = bool(other.description) and other.description == given.query.description
-    return not names.common(other.name) or same or beside
+    sibling = bool(suggestions.ranked) and suggestions[0].id in seed.parents(id)
+    same_text = bool(other.description) and other.description == suggestions.query.description
+    return not names.is_common(other.name) or same_text or sibling
 
 
 def decide(
@@ -115,22 +153,35 @@ def decide(
     *,
     accept: float,
     ids: set[str],
-    held: Mapping[int, str],
+    duplicates: Mapping[int, str],
 ) -> list[Placement]:
-    """Attach from the surest down; ``ids`` are the concepts that exist already, ``held`` those to leave to a person.
+    """Attach new concepts, the most probable first, and leave the rest to a person.
 
-    A candidate counts when it exists, or is a new concept that has been attached, and attaching below it closes no
-    circle. A concept whose best parent is new and still unsettled waits. Where new concepts wait for each other, the
-    one that is least sure of it goes where it would go ``alone``.
+    A candidate can be a parent when it exists, or is a new concept that was attached, and attaching below it closes no
+    cycle. A concept whose best parent is new and not yet decided waits. Where new concepts wait for each other, the one
+    with the least probable parent goes where it would go without the others.
+
+    Parameters
+    ----------
+    suggestions
+        Of each new concept, with the other new ones among the candidates.
+    alone
+        Without them.
+    accept
+        Least probability with which a concept is attached.
+    ids
+        Of the existing concepts.
+    duplicates
+        Reasons not to place some, by number (`find_duplicates`).
     """
     settled = set(ids)
     above: dict[str, tuple[str, ...]] = {}
-    placed = {i: Placement(suggestions[i].query, suggestions[i], why=why) for i, why in held.items()}
-    waiting = sorted(set(range(len(suggestions))) - set(held), key=lambda i: (-_surest(suggestions[i]), i))
-    number = {given.query.id: i for i, given in enumerate(suggestions)}
+    placed = {i: Placement(suggestions[i].query, suggestions[i], why=why) for i, why in duplicates.items()}
+    waiting = sorted(set(range(len(suggestions))) - set(duplicates), key=lambda i: (-_surest(suggestions[i]), i))
+    number = {ranked.query.id: i for i, ranked in enumerate(suggestions)}
 
-    def settle(i: int, given: Suggestions, *, patient: bool) -> bool:
-        placement = _place(given, accept, settled, above, patient)
+    def settle(i: int, ranked: Suggestions, *, wait: bool) -> bool:
+        placement = _place(ranked, accept, settled, above, wait)
         if placement is None:
             return False
         placed[i] = placement
@@ -140,16 +191,16 @@ def decide(
         return True
 
     while waiting:
-        still = [i for i in waiting if not settle(i, suggestions[i], patient=True)]
+        still = [i for i in waiting if not settle(i, suggestions[i], wait=True)]
         if len(still) == len(waiting):
-            wanted = {i: _sure(suggestions[i], accept, above)[0] for i in still}
-            stuck = next((i for i in still if number[wanted[i].id] in placed), None)  # below one for review
+            best = {i: _acceptable(suggestions[i], accept, above)[0] for i in still}
+            stuck = next((i for i in still if number[best[i].id] in placed), None)  # below one left to a person
             if stuck is None:
-                stuck = min(_circle({i: number[s.id] for i, s in wanted.items()}), key=lambda i: wanted[i].probability)
-                settle(stuck, alone[stuck], patient=False)
-            elif not settle(stuck, suggestions[stuck], patient=False):
-                given = suggestions[stuck]
-                placed[stuck] = Placement(given.query, given, why="its best parent is new and unsettled")
+                stuck = min(_cycle({i: number[s.id] for i, s in best.items()}), key=lambda i: best[i].probability)
+                settle(stuck, alone[stuck], wait=False)
+            elif not settle(stuck, suggestions[stuck], wait=False):
+                ranked = suggestions[stuck]
+                placed[stuck] = Placement(ranked.query, ranked, why="its best parent is new and unsettled")
             still.remove(stuck)
         waiting = still
     return [placed[i] for i in range(len(suggestions))]
@@ -159,18 +210,18 @@ def _surest(suggestions: Suggestions) -> float:
     return suggestions[0].probability if suggestions else 0.0
 
 
-def _circle(next_of: Mapping[int, int]) -> list[int]:
-    """Those that lead to each other, when each leads to another."""
+def _cycle(next_of: Mapping[int, int]) -> list[int]:
+    """A cycle of a mapping of a set into itself."""
     path = [next(iter(next_of))]
     while next_of[path[-1]] not in path:
         path.append(next_of[path[-1]])
     return path[path.index(next_of[path[-1]]) :]
 
 
-def _sure(suggestions: Suggestions, accept: float, above: Mapping[str, tuple[str, ...]]) -> list[Suggestion]:
-    """Candidates that are sure enough and close no circle; what exists never hangs below what is new here."""
-    own = suggestions.query.id
-    return [s for s in suggestions if s.probability >= accept and not _below(s.id, own, lambda at: above.get(at, ()))]
+def _acceptable(suggestions: Suggestions, accept: float, above: Mapping[str, tuple[str, ...]]) -> list[Suggestion]:
+    """Candidates with enough probability that close no cycle; ``above`` are the parents of new concepts by id."""
+    id = suggestions.query.id
+    return [s for s in suggestions if s.probability >= accept and not _below(s.id, id, lambda at: above.get(at, ()))]
 
 
 def _place(
@@ -178,24 +229,24 @@ def _place(
     accept: float,
     settled: set[str],
     above: Mapping[str, tuple[str, ...]],
-    patient: bool,
+    wait: bool,
 ) -> Placement | None:
-    """What to do with one concept now; None while it has to wait for another new one."""
-    concept, sure = suggestions.query, _sure(suggestions, accept, above)
-    if not sure:
+    """What becomes of one concept now; None while it has to wait for another new one."""
+    concept, acceptable = suggestions.query, _acceptable(suggestions, accept, above)
+    if not acceptable:
         likely_new = suggestions.none_probability > _surest(suggestions)
         why = "perhaps a new top-level concept" if likely_new else "not sure enough"
         return Placement(concept, suggestions, why=why)
-    usable = sure if patient else [s for s in sure if s.id in settled]
+    usable = acceptable if wait else [s for s in acceptable if s.id in settled]
     if not usable or usable[0].id not in settled:
         return None
-    possible = {s.id for s in _sure(suggestions, 0.0, above)} & settled
-    joint = tuple(s for s in suggestions.parents if s.id in possible)
-    return Placement(concept, suggestions, parents=joint if usable[0] in joint else (usable[0],))
+    possible = {s.id for s in _acceptable(suggestions, 0.0, above)} & settled
+    together = tuple(s for s in suggestions.parents if s.id in possible)
+    return Placement(concept, suggestions, parents=together if usable[0] in together else (usable[0],))
 
 
 def _below(one: str, other: str, parents: Callable[[str], Iterable[str]]) -> bool:
-    """Is ``one`` the ``other``, or does it hang below it?"""
+    """Whether ``one`` is the ``other`` or one of its descendants."""
     stack, seen = [one], set()
     while stack:
         at = stack.pop()
@@ -208,7 +259,17 @@ def _below(one: str, other: str, parents: Callable[[str], Iterable[str]]) -> boo
 
 
 def grow(seed: Taxonomy, placements: Sequence[Placement], *, insert: float | None) -> Expansion:
-    """Add the attached concepts; with ``insert`` also move children that belong below one at least that surely."""
+    """The taxonomy with the attached concepts.
+
+    Parameters
+    ----------
+    seed
+        The taxonomy.
+    placements
+        Of all new concepts.
+    insert
+        Least probability with which existing children are moved below a new concept; None moves none.
+    """
     attached = [p for p in placements if p.attached]
     above = {p.concept.id: tuple(parent.id for parent in p.parents) for p in attached}
     edges = [(parent, new) for new, parents in above.items() for parent in parents]
@@ -235,12 +296,20 @@ def grow(seed: Taxonomy, placements: Sequence[Placement], *, insert: float | Non
 
 
 def named(concept: Concept) -> Concept:
-    """A concept known by pictures alone is called after the first of them."""
+    """The concept; one with images alone gets the file name of the first as its name."""
     return concept if concept.name else replace(concept, name=readable(PurePath(concept.images[0]).stem))
 
 
 def write_review(expansion: Expansion, path: str | PathLike[str]) -> None:
-    """What a person must decide, one concept a row, with its best candidates; opens in any spreadsheet."""
+    """Write a table of what a person must decide: a row per concept, with its best candidates.
+
+    Parameters
+    ----------
+    expansion
+        What `grow` returned.
+    path
+        A tab-separated file that any spreadsheet opens.
+    """
     header = ["id", "name", "description", "synonyms", "image", "why", "none_probability"]
     for rank in range(1, _CANDIDATES + 1):
         header += [f"parent_{rank}", f"parent_{rank}_name", f"parent_{rank}_probability"]
@@ -248,9 +317,9 @@ def write_review(expansion: Expansion, path: str | PathLike[str]) -> None:
         writer = csv.writer(handle, delimiter="\t", lineterminator="\n")
         writer.writerow(header)
         for placement in expansion.review:
-            concept, found = placement.concept, placement.suggestions
+            concept, ranked = placement.concept, placement.suggestions
             row = [concept.id, concept.name, concept.description, "|".join(concept.synonyms), "|".join(concept.images)]
-            row += [placement.why, f"{found.none_probability:.4f}"]
-            for suggestion in found[:_CANDIDATES]:
+            row += [placement.why, f"{ranked.none_probability:.4f}"]
+            for suggestion in ranked[:_CANDIDATES]:
                 row += [suggestion.id, suggestion.name, f"{suggestion.probability:.4f}"]
             writer.writerow(row)

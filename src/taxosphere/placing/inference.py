@@ -1,4 +1,4 @@
-"""Ranking queries with a fitted model.
+"""Ranking queries with a fitted model, and suggestions from the rankings.
 
 A query is described by its text, by images, or by both; queries of one kind are ranked together.
 """
@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from taxosphere.model.network import SphereNetwork
 from taxosphere.model.threads import one_thread
 from taxosphere.placing.duplicates import Match, NameIndex
 from taxosphere.placing.insertion import Insertion
+from taxosphere.placing.suggestions import Suggestions, make_suggestions, places_needed
 from taxosphere.ranking.features.candidates import CandidateIndex
 from taxosphere.ranking.features.shortlist import query_blocks
 from taxosphere.ranking.lexical.index import ConceptTokens
@@ -31,6 +33,8 @@ from taxosphere.ranking.queries import embed, encode_queries
 from taxosphere.ranking.ranker import Ranker, Ranking
 from taxosphere.taxonomy import Concept, Taxonomy
 from taxosphere.typing import Floats, Longs
+
+_BLOCK = 256  # queries whose suggestions are held at once
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -249,3 +253,35 @@ def _recognised(by_image: ImageRanking) -> list[tuple[Match, ...]]:
         tuple(Match(position, f"looks like it, {probability:.0%}") for position, probability in row)
         for row in by_image.recognised
     ]
+
+
+def suggest_many(fitted: Fitted, queries: Sequence[Concept], *, k: int) -> Iterator[Suggestions]:
+    """Suggestions for each query, computed block by block as they are asked for.
+
+    Parameters
+    ----------
+    fitted
+        The model.
+    queries
+        New concepts, each with an id of its own.
+    k
+        How many parents to suggest for each.
+
+    Yields
+    ------
+    Suggestions
+        One for each query, in the order of `queries`.
+    """
+    blocks = (queries[start : start + _BLOCK] for start in range(0, len(queries), _BLOCK))
+    return chain.from_iterable(suggest_block(fitted, fitted.index, block, k=k) for block in blocks)
+
+
+def suggest_block(
+    fitted: Fitted, index: CandidateIndex, queries: Sequence[Concept], *, k: int, exclude: Longs | None = None
+) -> list[Suggestions]:
+    """Suggestions for a block of queries; parameters as for `rank_queries` and `suggest_many`."""
+    by_row: dict[int, Suggestions] = {}
+    for batch in rank_queries(fitted, index, queries, exclude=exclude, n_explained=places_needed(k)):
+        suggestions = make_suggestions(batch, [queries[i] for i in batch.rows], k=k)
+        by_row |= zip(batch.rows.tolist(), suggestions, strict=True)
+    return [by_row[i] for i in range(len(queries))]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 
 import numpy as np
 
 from taxosphere.encoders.text.vectors import TextVectors, encode_text_vectors
-from taxosphere.placing import expansion, inference, suggestions
+from taxosphere.placing import expansion, inference
 from taxosphere.placing.duplicates import fold
 from taxosphere.placing.expansion import Expansion, Placement
 from taxosphere.placing.inference import Fitted
@@ -17,31 +16,9 @@ from taxosphere.placing.suggestions import Suggestions
 from taxosphere.ranking.features.candidates import CandidateIndex
 from taxosphere.ranking.queries import embed
 from taxosphere.taxonomy import Concept
-from taxosphere.typing import Longs, Progress
+from taxosphere.typing import Progress
 
-_BLOCK = 256  # queries ranked at once
 PROPOSE = 0.5  # least probability of a child that is proposed to move below a new concept
-
-
-def suggest_many(fitted: Fitted, queries: Sequence[Concept], *, k: int) -> Iterator[Suggestions]:
-    """Ranked parents of each query, computed block by block as they are asked for.
-
-    Parameters
-    ----------
-    fitted : Fitted
-        What a fit returned.
-    queries : sequence of Concept
-        Each with an id of its own.
-    k : int
-        How many parents to suggest for each.
-
-    Yields
-    ------
-    Suggestions
-        One for each query, in the order of `queries`.
-    """
-    blocks = (queries[start : start + _BLOCK] for start in range(0, len(queries), _BLOCK))
-    return chain.from_iterable(_suggest(fitted, fitted.index, block, k=k) for block in blocks)
 
 
 def place_list(
@@ -71,39 +48,23 @@ def place_list(
     alone: list[Suggestions] = []
     step = "placing among the existing concepts"
     progress(0, len(queries), step)  # the first block may take a while
-    for ranked in suggest_many(fitted, queries, k=10):
+    for ranked in inference.suggest_many(fitted, queries, k=10):
         alone.append(ranked)
         progress(len(alone), len(queries), step)
     progress(0, 1, "placing among the new concepts")
-    held_back = expansion.held_back(alone, taxonomy, fitted.names)
-    free = [i for i in range(len(queries)) if i not in held_back]
-    again = _among_each_other(fitted, [queries[i] for i in free], [alone[i] for i in free])
-    joined = dict(enumerate(alone)) | dict(zip(free, again, strict=True))
-    placements = expansion.decide(list(joined.values()), alone, accept=accept, ids=set(taxonomy.ids), held=held_back)
+    duplicates = expansion.find_duplicates(alone, taxonomy, fitted.names)
+    free = [i for i in range(len(queries)) if i not in duplicates]
+    reranked = _among_each_other(fitted, [queries[i] for i in free], [alone[i] for i in free])
+    joined = dict(enumerate(alone)) | dict(zip(free, reranked, strict=True))
+    placements = expansion.decide(
+        list(joined.values()), alone, accept=accept, ids=set(taxonomy.ids), duplicates=duplicates
+    )
     progress(0, 1, "looking for insertions")
     least = PROPOSE if insert is None else min(PROPOSE, insert)
     placements = [_with_insertions(fitted, placement, least) for placement in placements]
     grown = expansion.grow(taxonomy, placements, insert=insert)
     progress(1, 1, "done")
     return grown
-
-
-def _suggest(
-    fitted: Fitted,
-    index: CandidateIndex,
-    queries: Sequence[Concept],
-    *,
-    k: int,
-    exclude: Longs | None = None,
-) -> list[Suggestions]:
-    """Suggestions for one block of queries; ``exclude`` (q,) is a candidate each must not see."""
-    by_row: dict[int, Suggestions] = {}
-    n_places = suggestions.places_needed(k)
-    for batch in inference.rank_queries(fitted, index, queries, exclude=exclude, n_explained=n_places):
-        block = [queries[i] for i in batch.rows]
-        assembled = suggestions.make_suggestions(batch, block, k=k)
-        by_row |= zip(batch.rows.tolist(), assembled, strict=True)
-    return [by_row[i] for i in range(len(queries))]
 
 
 def _among_each_other(fitted: Fitted, queries: Sequence[Concept], alone: Sequence[Suggestions]) -> list[Suggestions]:
@@ -117,7 +78,7 @@ def _among_each_other(fitted: Fitted, queries: Sequence[Concept], alone: Sequenc
     existing = fitted.index.text_vectors.to_arrays()
     vectors = TextVectors(**{name: np.concatenate([existing[name], rows]) for name, rows in new.to_arrays().items()})
     index = CandidateIndex(grown, vectors, embed(fitted.network, vectors.full), len(seed))
-    return _suggest(fitted, index, queries, k=10, exclude=np.arange(len(seed), len(grown)))
+    return inference.suggest_block(fitted, index, queries, k=10, exclude=np.arange(len(seed), len(grown)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +140,7 @@ def propose_children(fitted: Fitted, suggestions: Suggestions, least: float = PR
 
 def duplicates_of(fitted: Fitted, suggestions: Suggestions) -> tuple[str, ...]:
     """Ids of the existing concepts that the query is taken for, so that `expand` would not attach it."""
-    if not expansion.held_back([suggestions], fitted.index.taxonomy, fitted.names):
+    if not expansion.find_duplicates([suggestions], fitted.index.taxonomy, fitted.names):
         return ()
     return tuple(id for id, _, _ in suggestions.already)
 

@@ -28,7 +28,25 @@ _SIBLINGS = 3  # shown per suggestion
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """One candidate parent of a new concept."""
+    """One candidate parent of a new concept.
+
+    Attributes
+    ----------
+    position, id, name
+        Of the candidate in the taxonomy.
+    path
+        Names from a root down to it.
+    probability
+        That it is a right parent.
+    score
+        Orders the candidates.
+    cosine, gate
+        Cosine of query and candidate on the sphere, and whether the orbital gate accepts it.
+    siblings
+        Names of the candidate's children that are most like the query.
+    reasons
+        Contributions to the score by feature, the largest first; see docs/method/features.md.
+    """
 
     position: int
     id: str
@@ -42,6 +60,7 @@ class Suggestion:
     reasons: dict[str, float]
 
     def as_dict(self) -> dict[str, Any]:
+        """As JSON values."""
         return {
             "id": self.id,
             "name": self.name,
@@ -57,15 +76,27 @@ class Suggestion:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Suggestions(Sequence[Suggestion]):
-    """Ranked parents of one query; behaves as the list of them."""
+    """Ranked parents of one query; behaves as the list of them.
+
+    Attributes
+    ----------
+    query
+        The new concept.
+    none_probability
+        That none of the candidates is right.
+    ranked
+        Best first.
+    parents
+        Those to attach together: one in a tree, several where the taxonomy has concepts with several parents.
+    already
+        Existing concepts that the query may be: (id, name, how it was recognised).
+    """
 
     query: Concept
     none_probability: float
     ranked: tuple[Suggestion, ...]
     parents: tuple[Suggestion, ...]
-    """The set of parents to attach together: one in a tree, several where the taxonomy has such concepts."""
     already: tuple[tuple[str, str, str], ...]
-    """Existing concepts that the query may be: (id, name, how it was recognised)."""
 
     def __len__(self) -> int:
         return len(self.ranked)
@@ -100,6 +131,7 @@ class Suggestions(Sequence[Suggestion]):
         return f"<table><caption>Parents of {escape(self.query.name)}</caption>{head}{cells}</table>"
 
     def as_dict(self) -> dict[str, Any]:
+        """As JSON values."""
         query: dict[str, Any] = {"id": self.query.id, "name": self.query.name, "description": self.query.description}
         query |= {"images": list(self.query.images)} if self.query.images else {}
         return {

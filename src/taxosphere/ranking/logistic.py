@@ -56,16 +56,16 @@ class Logistic:
         """
         mean, scale = moments(rows.astype(np.float64))
         x = np.column_stack([(rows - mean) / scale, np.ones(len(rows))])
-        sign = np.where(labels, 1.0, -1.0)
+        target = np.where(labels, 1.0, -1.0)
         importance = np.ones(len(labels))
         if positive_share is not None and 0 < labels.sum() < len(labels):
             actual = labels.mean()
             importance = np.where(labels, positive_share / actual, (1 - positive_share) / (1 - actual))
 
         def loss(w: Doubles) -> tuple[float, Doubles]:
-            margin = sign * (x @ w)
+            margin = target * (x @ w)
             penalty = np.append(ridge * w[:-1], 0.0)
-            gradient = -(x * (importance * sign * expit(-margin))[:, None]).mean(0)
+            gradient = -(x * (importance * target * expit(-margin))[:, None]).mean(0)
             return float((importance * np.logaddexp(0, -margin)).mean() + 0.5 * penalty @ w), gradient + penalty
 
         return cls(mean, scale, minimize(loss, np.zeros(x.shape[1]), jac=True, method="L-BFGS-B").x)

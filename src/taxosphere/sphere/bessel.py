@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 from torch.autograd import Function
 
-from taxosphere.sphere.arguments import floating
+from taxosphere.sphere.maps import floating
 
 # Smallest order the expansion is used at, and for each order from which on how many terms leave less than 1e-16.
 _SMALLEST_ORDER = 24
@@ -92,8 +92,8 @@ class _Bessel(Function):
             return None, None, grad * _apply("ratio", ctx.order, x)
         if ctx.kind == "slope":
             return None, None, grad * _curvature(ctx.order, x)
-        sign = -1 if ctx.kind == "complement" else 1
-        return None, None, sign * grad * _apply("slope", ctx.order, x)
+        factor = -1 if ctx.kind == "complement" else 1
+        return None, None, factor * grad * _apply("slope", ctx.order, x)
 
 
 def _curvature(order: float, x: Tensor) -> Tensor:

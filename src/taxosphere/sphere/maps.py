@@ -5,12 +5,11 @@ undefined (the logarithm of the antipode, the gradient of an angle at 0 and π) 
 """
 
 import math
+from collections.abc import Sequence
 from typing import Literal, get_args
 
 import torch
 from torch import Tensor
-
-from taxosphere.sphere.arguments import floating, known
 
 Lift = Literal["exp", "retraction"]
 
@@ -86,7 +85,7 @@ def from_angles(angles: Tensor) -> Tensor:
 
 
 def pole(dim: int, *, dtype: torch.dtype | None = None, device: torch.device | None = None) -> Tensor:
-    """(0, …, 0, 1)"""
+    """The point (0, …, 0, 1)."""
     point = torch.zeros(dim, dtype=dtype, device=device)
     point[-1] = 1
     return point
@@ -95,10 +94,24 @@ def pole(dim: int, *, dtype: torch.dtype | None = None, device: torch.device | N
 def lift(e: Tensor, how: Lift = "exp") -> Tensor:
     """Encoder vectors onto the sphere: their tangent part at the pole, then the exponential map or the retraction.
 
-    The exponential wraps around the sphere when the tangent part is longer than π; the retraction
-    (p + v)/‖p + v‖ reaches the open northern hemisphere only, whatever the length.
+    Parameters
+    ----------
+    e
+        (…, d) vectors.
+    how
+        `exp` wraps around the sphere when the tangent part is longer than π; `retraction` (p + v)/‖p + v‖ reaches the
+        open northern hemisphere only, whatever the length.
+
+    Returns
+    -------
+    (…, d) unit vectors.
+
+    Raises
+    ------
+    ValueError
+        There is no such way to lift.
     """
-    known("way to lift", how, get_args(Lift))
+    check_choice("way to lift", how, get_args(Lift))
     e = floating(e)
     north = pole(e.shape[-1], dtype=e.dtype, device=e.device)
     v = project_tangent(north, e)
@@ -106,6 +119,18 @@ def lift(e: Tensor, how: Lift = "exp") -> Tensor:
         return expmap(north, v)
     raised = north + v
     return raised / raised.square().sum(-1, keepdim=True).sqrt()  # never shorter than one
+
+
+def floating(x: Tensor) -> Tensor:
+    """x itself, or whole numbers in torch's default dtype: results have the dtype of the argument, and an integer one
+    would cut off every decimal."""
+    return x if x.is_floating_point() else x.to(torch.get_default_dtype())
+
+
+def check_choice(what: str, name: str, names: Sequence[str]) -> None:
+    """Raise `ValueError` for a name that is not one of ``names``; it would otherwise be taken for the last one."""
+    if name not in names:
+        raise ValueError(f"there is no {what} '{name}'; choose one of: {', '.join(names)}")
 
 
 def _dot(x: Tensor, y: Tensor) -> Tensor:

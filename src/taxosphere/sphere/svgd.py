@@ -10,8 +10,7 @@ from typing import Literal, get_args
 import torch
 from torch import Tensor
 
-from taxosphere.sphere.arguments import floating, known
-from taxosphere.sphere.maps import norm, project_tangent
+from taxosphere.sphere.maps import check_choice, floating, norm, project_tangent
 
 Kernel = Literal["vmf", "vmf+score", "rbf", "imq"]
 Variant = Literal["paper", "corrected"]
@@ -33,13 +32,38 @@ def field(
     variant: Variant = "corrected",
     pole_clip: float | None = None,
 ) -> Tensor:
-    """Tangent vectors, one per row of z; mu holds the anchors (mu = z anchors every particle to itself).
+    """The velocity of every particle, tangent to the sphere.
 
-    Kernels: `vmf` exp(κ_repel (z'·z − 1)), `imq` (1 + κ_repel ‖z'−z‖²)^−½, `rbf` exp(−‖z'−z‖²/h) with the median
-    bandwidth h, for which κ_repel is only on or off; `vmf+score` is the vmf kernel, and the only one with the
-    structural (pole) part of the score, never larger than pole_clip. κ_repel = 0 removes the kernel gradient,
-    κ_align = 0 the anchors.
+    Parameters
+    ----------
+    z
+        (n, d) particles, unit vectors.
+    mu
+        (n, d) anchors; ``mu = z`` anchors every particle to itself.
+    kernel
+        `vmf` exp(κ_repel (z'·z − 1)), `imq` (1 + κ_repel ‖z'−z‖²)^−½, `rbf` exp(−‖z'−z‖²/h) with the median bandwidth
+        h, for which κ_repel is only on or off; `vmf+score` is the vmf kernel, and the only one with the structural
+        (pole) part of the score.
+    kappa_repel
+        Strength of the repulsion; 0 removes the kernel gradient.
+    kappa_align
+        Strength of the pull to the anchors.
+    variant
+        How the kernel gradient is taken, see below.
+    pole_clip
+        Largest pole part of the score; None takes `POLE_CLIP`.
 
+    Returns
+    -------
+    (n, d) tangent vectors.
+
+    Raises
+    ------
+    ValueError
+        There is no such kernel or variant.
+
+    Notes
+    -----
     The variants differ in the kernel gradient. `paper` takes it in the ambient space, `corrected` in the tangent
     space at z_j, where particle j lives. Two facts about `paper`:
 
@@ -49,8 +73,8 @@ def field(
        the equator, so minimising its norm pulls particles there, away from the poles it points to.
        `transport_loss` follows the field instead.
     """
-    known("kernel", kernel, get_args(Kernel))
-    known("variant of the field", variant, get_args(Variant))
+    check_choice("kernel", kernel, get_args(Kernel))
+    check_choice("variant of the field", variant, get_args(Variant))
     z, mu = floating(z), floating(mu)
     cosine = z @ z.mT  # (n, n), symmetric
     k, along_i, along_j = _kernel(cosine, kernel, kappa_repel)

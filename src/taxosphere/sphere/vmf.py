@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.autograd import Function
 
 from taxosphere.sphere import bessel
-from taxosphere.sphere.arguments import floating, known
+from taxosphere.sphere.maps import check_choice, floating
 
 Variant = Literal["exact", "paper"]
 
@@ -21,7 +21,15 @@ PAPER_EPSILON = 1e-8
 
 
 def log_normalizer(dim: int, kappa: Tensor) -> Tensor:
-    """log C_d(κ) = (d/2−1) log κ − (d/2) log 2π − log I_{d/2−1}(κ); its derivative is −A_d(κ), also at κ = 0."""
+    """log C_d(κ) = (d/2−1) log κ − (d/2) log 2π − log I_{d/2−1}(κ); its derivative is −A_d(κ), also at κ = 0.
+
+    Parameters
+    ----------
+    dim
+        Dimension d of the space, at least 2.
+    kappa
+        (…) concentrations, at least 0.
+    """
     return -dim / 2 * math.log(2 * math.pi) - bessel.log_iv_reduced(dim / 2 - 1, kappa)
 
 
@@ -35,9 +43,25 @@ def entropy(dim: int, kappa: Tensor) -> Tensor:
 def kl(mu_a: Tensor, kappa_a: Tensor, mu_b: Tensor, kappa_b: Tensor, variant: Variant = "exact") -> Tensor:
     """KL(a‖b) = log C_d(κ_a) − log C_d(κ_b) + A_d(κ_a)(κ_a − κ_b μ_a·μ_b), row by row.
 
-    `exact` sums two parts that are never negative: the divergence of the concentrations alone, and
-    A_d(κ_a) κ_b (1 − μ_a·μ_b) with 1 − μ_a·μ_b = ½‖μ_a − μ_b‖². `paper` uses the piecewise approximations of the
-    paper's FAQ, which can be far from the truth, and negative, where κ is not much larger than the dimension.
+    Parameters
+    ----------
+    mu_a, mu_b
+        (…, d) mean directions, unit vectors.
+    kappa_a, kappa_b
+        (…) concentrations.
+    variant
+        `exact` sums two parts that are never negative: the divergence of the concentrations alone, and
+        A_d(κ_a) κ_b (1 − μ_a·μ_b) with 1 − μ_a·μ_b = ½‖μ_a − μ_b‖². `paper` uses the piecewise approximations of the
+        paper's FAQ, which can be far from the truth, and negative, where κ is not much larger than the dimension.
+
+    Returns
+    -------
+    (…) divergences.
+
+    Raises
+    ------
+    ValueError
+        There is no such variant.
     """
     gap = (mu_a - mu_b).square().sum(-1) / 2
     return _kl(mu_a.shape[-1], kappa_a, kappa_b, gap, variant)
@@ -46,8 +70,9 @@ def kl(mu_a: Tensor, kappa_a: Tensor, mu_b: Tensor, kappa_b: Tensor, variant: Va
 def kl_matrix(mu_a: Tensor, kappa_a: Tensor, mu_b: Tensor, kappa_b: Tensor, variant: Variant = "exact") -> Tensor:
     """KL of every row of a (n rows) from every row of b (m rows) as an (n, m) matrix.
 
-    One matrix product, Bessel functions only n + m times. 1 − μ_a·μ_b is rounded to the precision of μ here, so
-    for nearly equal directions `kl` is the more accurate one.
+    It takes one matrix product, and Bessel functions only n + m times. 1 − μ_a·μ_b is rounded to the precision of μ
+    here, so for nearly equal directions `kl` is more accurate. Parameters as for `kl`, with shapes (n, d) and (m, d)
+    beside (n,) and (m,).
     """
     gap = (1 - mu_a @ mu_b.mT).clamp_min(0)
     return _kl(mu_a.shape[-1], kappa_a.unsqueeze(-1), kappa_b.unsqueeze(-2), gap, variant)
@@ -59,7 +84,7 @@ def concentration_kl(dim: int, kappa_a: Tensor, kappa_b: Tensor) -> Tensor:
 
 
 def _kl(dim: int, kappa_a: Tensor, kappa_b: Tensor, gap: Tensor, variant: Variant) -> Tensor:
-    known("variant of the divergence", variant, get_args(Variant))
+    check_choice("variant of the divergence", variant, get_args(Variant))
     gap = floating(gap)
     a, b, wide = kappa_a.double(), kappa_b.double(), gap.double()
     if variant == "exact":
@@ -73,8 +98,8 @@ def _kl(dim: int, kappa_a: Tensor, kappa_b: Tensor, gap: Tensor, variant: Varian
 class _ConcentrationKL(Function):
     """F(b) − F(a) − F'(a)(b − a) for the convex F(κ) = −log C_d(κ), F' = A_d.
 
-    Written with log e^−κ I and 1 − A, because a linear part of F drops out: at κ = 1e6 the plain formula keeps
-    ten digits of a million, this one of the dozen that matters.
+    Written with log e^−κ I and 1 − A, because a linear part of F drops out: at κ = 1e6 the plain formula loses the
+    difference in numbers of the size of a million, this one does not.
     """
 
     @staticmethod

@@ -90,13 +90,13 @@ def compute_features(index: CandidateIndex, queries: Queries, families: Sequence
 
 def similarities(index: CandidateIndex, queries: Queries, bags: QueryBags) -> Similarities:
     """Cosines (q, n) of queries and candidates by each measure, which several families build on."""
-    asked, candidates = queries.text_vectors, index.text_vectors
+    query_vectors, candidate_vectors = queries.text_vectors, index.text_vectors
     unit = {name: index.lexical_index.bags[name].unit_rows(*bags[name]) for name in ("spelling", "words")}
     lexical = index.lexical_index.similarity.multiply(unit | {"words, children": unit["words"]})  # (3q, n)
     spelling, words, words_children = np.split(np.asarray(lexical.toarray(), np.float32), 3)
-    both = np.concatenate([asked.full, asked.name])  # (2q, m)
-    text, name_to_text = np.split(dot_products(both, candidates.full), 2)
-    text_to_name, name = np.split(dot_products(both, candidates.name), 2)
+    both = np.concatenate([query_vectors.full, query_vectors.name])  # (2q, m)
+    text, name_to_text = np.split(dot_products(both, candidate_vectors.full), 2)
+    text_to_name, name = np.split(dot_products(both, candidate_vectors.name), 2)
     return {
         "sphere": dot_products(queries.points.z, index.points.z),
         "text": text,
