@@ -32,9 +32,21 @@ def write(taxonomy: Taxonomy, path: Path, options: WriteOptions) -> None:
     options : WriteOptions
         `placement` of new stanzas: after all terms, or after the last of their siblings.
     """
-    kept = taxonomy.meta.get(META, {})
     with open_to_write(path) as handle:
-        handle.writelines(_Rewriter(taxonomy, kept, options).text())
+        handle.writelines(pieces(taxonomy, options))
+
+
+def pieces(taxonomy: Taxonomy, options: WriteOptions | None = None) -> Iterator[str]:
+    """The text of the OBO file of a taxonomy, piece by piece.
+
+    Parameters
+    ----------
+    taxonomy : Taxonomy
+        What to write.
+    options : WriteOptions, optional
+        See `write`.
+    """
+    return _Rewriter(taxonomy, taxonomy.meta.get(META, {}), options or WriteOptions()).text()
 
 
 class _Rewriter:

@@ -12,10 +12,10 @@ from pathlib import Path
 from taxosphere.taxonomy.formats.io import json_values
 from taxosphere.taxonomy.formats.io.streams import bare_suffix
 from taxosphere.taxonomy.formats.rdf_reader import read
-from taxosphere.taxonomy.formats.rdf_writer import write
+from taxosphere.taxonomy.formats.rdf_writer import vocabulary_of, write
 from taxosphere.taxonomy.graph import Taxonomy
 
-__all__ = ["other_content", "read", "recognise", "write"]
+__all__ = ["other_content", "read", "recognise", "vocabulary_of", "write"]
 
 
 def recognise(path: Path, head: bytes) -> bool:

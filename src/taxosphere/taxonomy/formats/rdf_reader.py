@@ -48,7 +48,7 @@ def read(path: Path, options: ReadOptions) -> Draft:
         "text": text,
         "syntax": syntax,
         "name": path.name,
-        "others": any(key[:2] != "_:" and key not in reader.graph.concepts for key in reader.graph.about),
+        "others": reader.describes_others(),
     }
     stated = {name: getattr(options, name) for name in ("language", "relations", "equivalents")}
     if any(stated.values()):
@@ -164,6 +164,14 @@ class ConceptReader:
         for (parent, child), line in self.graph.edges.items():
             self.draft.edge(self.ids[parent], self.ids[child], line)
 
+    def describes_others(self) -> bool:
+        """Whether the file says more of anything but concepts than what it is and is called."""
+        plain = (rt.TYPE, rt.NAMES[1])
+        return any(
+            key[:2] != "_:" and key not in self.graph.concepts and any(p not in plain for p, _ in statements)
+            for key, statements in self.graph.about.items()
+        )
+
     def report(self) -> None:
         """Say which language was taken, and what the taxonomy does not carry."""
         draft, others = self.draft, {tag: n for tag, n in self.languages.items() if tag != self.language}
@@ -201,6 +209,8 @@ class ConceptReader:
                 continue
             elif predicate in HIERARCHY:
                 extras += self._hierarchy_extra(iri, predicate, value)
+            elif predicate in rt.ADDRESS_TAG_OF and type(value) is self.named and self.vocabulary.key == "owl":
+                extras.append((rt.ADDRESS_TAG_OF[predicate], self.id_of(value.value)))
             elif (type(value) is self.literal or type(value) is self.named) and not self._goes_without_saying(
                 statement, (name, definition), texts
             ):

@@ -127,6 +127,7 @@ class Rewriter:
             language=source.reader.language,
             defined_by_comments=source.reader.defined_by_comments,
             described=any(taxonomy.descriptions),
+            addresses={id: iri for iri, id in source.reader.ids.items() if iri not in self.graph.concepts},
             obo_style=rt.TAGS["created_by"] in source.reader.predicates,
         )
 

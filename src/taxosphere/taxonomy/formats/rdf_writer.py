@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from taxosphere.errors import InputError
-from taxosphere.taxonomy.formats.io import owl_spelling, rdf_claims
+from taxosphere.taxonomy.formats import obo_writer
+from taxosphere.taxonomy.formats.io import obo_stanzas, owl_spelling, rdf_claims
 from taxosphere.taxonomy.formats.io import rdf_terms as rt
+from taxosphere.taxonomy.formats.io.obo_owl import OboTranslator
 from taxosphere.taxonomy.formats.io.options import WriteOptions
 from taxosphere.taxonomy.formats.io.owl_triples import Translator
 from taxosphere.taxonomy.formats.io.rdf_claims import Claim
@@ -35,7 +37,7 @@ def write(taxonomy: Taxonomy, path: Path, options: WriteOptions) -> None:
         `as_` names the vocabulary, ``"skos"`` or ``"owl"``, whatever the name of the file.
     """
     kept = taxonomy.meta.get(META, {})
-    vocabulary = _vocabulary(path, options, taxonomy)
+    vocabulary = vocabulary_of(path, options, taxonomy)
     source = Source.of(kept) if kept.get("text") else None
     suffix = bare_suffix(path)
     same_suffix = source is not None and suffix == bare_suffix(Path(source.document.name))
@@ -52,12 +54,26 @@ def write(taxonomy: Taxonomy, path: Path, options: WriteOptions) -> None:
             handle.write(owl_spelling.document(syntax, claims, path))
         return
     prefixes = (kept.get("prefixes") or {}) | rt.PREFIXES
-    serialize(path, syntax, _triples(taxonomy, words, source), prefixes, source.document if source else None)
+    from_obo = vocabulary == "owl" and obo_writer.META in taxonomy.meta
+    triples = _from_obo(taxonomy) if from_obo else _triples(taxonomy, words, source)
+    serialize(path, syntax, triples, prefixes, source.document if source else None)
 
 
-def _vocabulary(path: Path, options: WriteOptions, taxonomy: Taxonomy) -> str:
-    """What the options say; else `.owl` or `.skos` anywhere in the name; else the words of the source; else SKOS. A
-    file that is written back keeps its words whatever its name."""
+def vocabulary_of(path: Path, options: WriteOptions, taxonomy: Taxonomy) -> str:
+    """The vocabulary in which `write` writes, ``"skos"`` or ``"owl"``.
+
+    What the options say; else ``.owl`` or ``.skos`` anywhere in the name; else the words of the source; else SKOS. A
+    file that is written back keeps its words whatever its name.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    options : WriteOptions
+        `as_` names the vocabulary.
+    taxonomy : Taxonomy
+        What to write.
+    """
     kept = taxonomy.meta.get(META, {})
     if options.as_ in rt.VOCABULARIES:
         return str(options.as_)
@@ -71,6 +87,15 @@ def _vocabulary(path: Path, options: WriteOptions, taxonomy: Taxonomy) -> str:
     if SYNTAX_OF_SUFFIX.get(bare_suffix(path)) in OWL_SYNTAXES:
         return "owl"
     return last if last in rt.VOCABULARIES else source if source in rt.VOCABULARIES else "skos"
+
+
+def _from_obo(taxonomy: Taxonomy) -> Iterator[Any]:
+    """The statements that ROBOT would make of the OBO file of this taxonomy."""
+    stanzas = list(obo_stanzas.parse(Path(), obo_stanzas.split("".join(obo_writer.pieces(taxonomy)))))
+    translator = OboTranslator(stanzas[0], (stanza for stanza in stanzas[1:] if stanza.kind != "Term"))
+    nodes, ox = Translator(), rt.oxigraph()
+    for iri, claims in translator.all(stanza for stanza in stanzas[1:] if stanza.kind == "Term"):
+        yield from rdf_claims.triples(ox.NamedNode(iri), claims, nodes)
 
 
 def _triples(taxonomy: Taxonomy, words: rt.Vocabulary, source: Source | None) -> Iterator[Any]:

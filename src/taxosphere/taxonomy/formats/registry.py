@@ -154,7 +154,8 @@ def unsupported_content(taxonomy: Taxonomy, path: str | PathLike[str], as_: str 
             "the child stands first and no header says so, as in the source; read it with --columns child,parent"
         )
     for name, other_content in (("obo", obo.other_content), ("rdf", rdf.other_content)):
-        if form.name not in ("native", name):
+        as_owl = form.name == "rdf" and rdf.vocabulary_of(path, WriteOptions(), taxonomy) == "owl"
+        if form.name not in ("native", name) and not (name == "obo" and as_owl):
             lines += other_content(taxonomy)
     if form.unsupported is not None:
         lines += form.unsupported(taxonomy)

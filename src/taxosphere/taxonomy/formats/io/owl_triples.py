@@ -203,6 +203,8 @@ class Translator:
         if not isinstance(expression, tuple):
             return expression
         name, *args = expression
+        if name == "List":
+            return self.list(args)
         if name in _LISTS:
             kind, predicate = _LISTS[name]
             node = self._node(kind)

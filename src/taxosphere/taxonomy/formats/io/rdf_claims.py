@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from taxosphere.taxonomy.concept import Concept
@@ -36,6 +37,8 @@ class ClaimWriter:
         Comments are the definitions of this file.
     described : bool
         The taxonomy has definitions.
+    addresses : mapping of str to str
+        Addresses of relations, subsets and the like that extras mention, where the source has others than the usual.
     obo_style : bool
         Who made a concept and when is said in the words of OBO ontologies, else in Dublin Core.
     """
@@ -48,6 +51,7 @@ class ClaimWriter:
         language: str | None = None,
         defined_by_comments: bool = False,
         described: bool = True,
+        addresses: Mapping[str, str] = MappingProxyType({}),
         obo_style: bool = False,
     ) -> None:
         self.ox = rt.oxigraph()
@@ -57,6 +61,7 @@ class ClaimWriter:
         self.defined_by_comments = defined_by_comments
         self.definitions = (rt.COMMENT,) if defined_by_comments else rt.DEFINITIONS
         self.described = described
+        self.addresses = addresses
         self.tags = rt.TAGS if obo_style else rt.TAGS | rt.DUBLIN_CORE
 
     def about(self, concept: Concept, parents: Iterable[str]) -> Iterator[Claim]:
@@ -94,7 +99,7 @@ class ClaimWriter:
 
     def _extra(self, concept: Concept, key: str, value: str) -> Iterator[Claim]:
         """The claims of one extra; none for sources that go with the definition."""
-        if self.words.key == "owl" and key in ("def", "synonym", "relationship"):
+        if self.words.key == "owl" and (key in ("def", "synonym", "relationship") or key in rt.ADDRESS_TAGS):
             claim = self._as_owl(concept, key, value)
             if claim is not None:
                 yield from claim
@@ -115,7 +120,7 @@ class ClaimWriter:
             synonym = obo_pairs.parse_synonym(value)
             if synonym is None or synonym.text not in concept.synonyms:
                 return None
-            kind = [(obo_pairs.SYNONYM_TYPE, self.ox.NamedNode(rt.mentioned_iri(synonym.kind)))] if synonym.kind else []
+            kind = [(obo_pairs.SYNONYM_TYPE, self.ox.NamedNode(self._address(synonym.kind)))] if synonym.kind else []
             if synonym.kind and rt.mentioned_id(kind[0][1].value, None) != synonym.kind:
                 return None
             if synonym.scope == "RELATED" and not synonym.kind and not synonym.xrefs:
@@ -123,10 +128,16 @@ class ClaimWriter:
             notes = (*((obo_pairs.XREF, self.ox.Literal(xref)) for xref in synonym.xrefs), *kind)
             return [Claim(obo_pairs.SCOPES[synonym.scope], self.ox.Literal(synonym.text), notes)]
         words = value.split(" ")
-        iris = [rt.iri_of(word) if word in self.ids else rt.mentioned_iri(word) for word in words]
-        if len(words) != 2 or not all(w in self.ids or rt.mentioned_id(i, None) == w for w, i in zip(words, iris)):
+        iris = [self._address(word) for word in words]
+        fits = all(w in self.ids or w in self.addresses or rt.mentioned_id(i, None) == w for w, i in zip(words, iris))
+        if key in rt.ADDRESS_TAGS:
+            return [Claim(rt.ADDRESS_TAGS[key], self.ox.NamedNode(iris[0]))] if len(words) == 1 and fits else None
+        if len(words) != 2 or not fits:
             return None
         return [Claim(rt.SUBCLASS, ("ObjectSomeValuesFrom", *map(self.ox.NamedNode, iris)))]
+
+    def _address(self, id: str) -> str:
+        return self.addresses.get(id) or (rt.iri_of(id) if id in self.ids else rt.mentioned_iri(id))
 
     def _is_only_definition(self, concept: Concept) -> bool:
         return not self.language and not any(key in self.definitions for key, _ in concept.extras)

@@ -62,6 +62,14 @@ TAGS = {
     "comment": COMMENT,
     "change_note": CHANGE_NOTE,
 }
+# The same for addresses, in ontologies.
+ADDRESS_TAGS = {
+    "replaced_by": OBO + "IAO_0100001",
+    "consider": OBO_IN_OWL + "consider",
+    "subset": OBO_IN_OWL + "inSubset",
+    "disjoint_from": OWL + "disjointWith",
+}
+ADDRESS_TAG_OF = {predicate: tag for tag, predicate in ADDRESS_TAGS.items()}
 # Who made a concept and when, outside of OBO ontologies, and why.
 DUBLIN_CORE = {
     "created_by": DCTERMS + "creator",
