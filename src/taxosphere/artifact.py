@@ -48,13 +48,13 @@ class Artifact:
 
 def versions() -> dict[str, str]:
     """Versions of the libraries a result depends on."""
-    found = {}
+    numbers = {}
     for name in _LIBRARIES:
         try:
-            found[name] = version(name)
+            numbers[name] = version(name)
         except PackageNotFoundError:
             continue
-    return found
+    return numbers
 
 
 def seed_hash(taxonomy: Taxonomy) -> str:
@@ -139,11 +139,12 @@ def holds(path: Path, config: Mapping[str, Any], taxonomy: Taxonomy, began: str 
     if not (path / MANIFEST).is_file():
         return False
     manifest = read_manifest(path)
-    found = manifest["format"], manifest.get("config"), manifest.get("seed_hash"), manifest.get("began")
-    return found == (FORMAT, config, seed_hash(taxonomy), began)
+    stored = manifest["format"], manifest.get("config"), manifest.get("seed_hash"), manifest.get("began")
+    return stored == (FORMAT, config, seed_hash(taxonomy), began)
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
+    """The manifest of a model ``folder``; `InputError` where there is none, or a damaged or newer one."""
     file = folder / MANIFEST
     if not file.is_file():
         raise InputError("is no model folder (it has no manifest.json); 'taxosphere fit' makes one", folder)
@@ -156,8 +157,8 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         raise InputError("is damaged; fit the model again", file)
     if newest > FORMAT:
         raise InputError(f"is of format {newest}, this version reads up to {FORMAT}; update taxosphere", file)
-    found: dict[str, Any] = manifest
-    return found
+    checked: dict[str, Any] = manifest
+    return checked
 
 
 def _sha256(path: Path) -> str:

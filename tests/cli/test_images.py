@@ -163,7 +163,7 @@ def test_fit_refuses_or_skips_broken_pictures(workplace: Path, capsys: pytest.Ca
 def test_a_model_without_pictures_says_so(workplace: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert fit(workplace, "native", "blind", "--image-encoder", "none") == 0
     assert main(["suggest", str(workplace / "blind"), "--image", str(workplace / "new" / "warm.png")]) == 2
-    assert "without pictures" in capsys.readouterr().err
+    assert "without images" in capsys.readouterr().err
 
 
 def test_an_unreachable_encoder_is_one_sentence(workplace: Path, capsys: pytest.CaptureFixture[str]) -> None:

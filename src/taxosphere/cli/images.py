@@ -1,4 +1,4 @@
-"""Pictures of new concepts, as several commands take them."""
+"""Images of new concepts, as several commands take them."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 
 def usable(model: Polaris, concepts: Sequence[Concept], *, skip: bool) -> list[Concept]:
-    """With ``skip``, the concepts without their broken pictures, each of which is named once."""
+    """With ``skip``, the concepts without their broken images, each of which is named once."""
     if not any(concept.images for concept in concepts):
         return list(concepts)
     if model.image_model is None:
-        output.warn("the model was fitted without pictures, so those of the new concepts are not looked at")
+        output.warn("the model was fitted without images, so those of the new concepts are not looked at")
         return list(concepts)
     if not skip:
         return list(concepts)

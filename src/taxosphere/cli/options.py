@@ -103,8 +103,8 @@ def _roles(texts: list[str]) -> dict[str, str]:
     """``name=TITLE,parent=TITLE`` as pairs; the option may be repeated too."""
     roles = {}
     for part in (part for text in texts for part in _NEXT_ROLE.split(text)):
-        role, sign, title = part.partition("=")
-        if not sign or not role.strip() or not title.strip():
+        role, equals, title = part.partition("=")
+        if not equals or not role.strip() or not title.strip():
             raise InputError(f"--map wants ROLE=TITLE, such as parent=Oberbegriff, not '{part}'")
         roles[role.strip().lower()] = title.strip()
     return roles

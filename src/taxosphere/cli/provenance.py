@@ -28,6 +28,6 @@ def history(folder: Path, encoder: str) -> dict[str, Any]:
     from taxosphere.evaluation import records
 
     now: dict[str, Any] = about(encoder)
-    known = records.read_about(folder)
-    now["commands"] = list(dict.fromkeys([*known.get("commands", []), now.pop("command")]))
+    before = records.read_about(folder)
+    now["commands"] = list(dict.fromkeys([*before.get("commands", []), now.pop("command")]))
     return now

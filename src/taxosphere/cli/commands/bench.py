@@ -84,10 +84,10 @@ def _present(data: str | None) -> list[str]:
     from taxosphere.evaluation import datasets as sources
 
     folders = sources.folders(data)
-    found = [name for name in sources.TEXT_BENCHMARKS if any((folder / name).is_dir() for folder in folders)]
-    if not found:
+    present = [name for name in sources.TEXT_BENCHMARKS if any((folder / name).is_dir() for folder in folders)]
+    if not present:
         raise InputError(f"no benchmark data found; set {sources.VARIABLE} or --data, or name your own --datasets")
-    return found
+    return present
 
 
 def show(lines: list[Record], compare: str) -> None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 HIDDEN = 60
 SHOWN = 15
-PICTURES = 4
+DRAWN = 4
 # A ranker trained on fewer hidden leaves: a demonstration should not keep anybody waiting.
 # The prior was learned on EDAM among others, and would have seen what is hidden here.
 QUICK = ("ranking.folds=3", "ranking.examples=600", "ranking.nets=2", "ranking.epochs=20", "ranking.prior=false")
@@ -55,8 +55,8 @@ def demo(
         settings = auto(split.seed).with_overrides(QUICK)
         model = Polaris(settings).fit(split.seed, random_state=seed, progress=report)
     cases = [
-        report_page.Case(found, tuple(split.seed.ids[g] for g in gold), tuple(split.seed.names[g] for g in gold))
-        for found, gold in zip(model.suggest_many(split.queries, k=10), split.gold, strict=True)
+        report_page.Case(suggestions, tuple(split.seed.ids[g] for g in gold), tuple(split.seed.names[g] for g in gold))
+        for suggestions, gold in zip(model.suggest_many(split.queries, k=10), split.gold, strict=True)
     ]
     expansion = model.expand(split.queries, accept=accept)
     seconds = time.perf_counter() - began
@@ -70,7 +70,7 @@ def demo(
         len(split.seed),
         cases,
         reliability(held.probabilities[:, 0], held.labels[:, 0], bins=10),
-        [(case.suggestions.query.name, orbit(model, case)) for case in pictured(cases)],
+        [(case.suggestions.query.name, orbit(model, case)) for case in to_draw(cases)],
         seconds,
         about(settings.encoder.name)["command"],
     )
@@ -99,11 +99,11 @@ def hidden_edam(seed: int):  # type: ignore[no-untyped-def]
     return taxonomy, leaves(taxonomy, fraction=HIDDEN / asked, seed=seed)
 
 
-def pictured(cases: list[Case]) -> list[Case]:
-    """A mixture for the pictures: the surest that were right, and near misses."""
+def to_draw(cases: list[Case]) -> list[Case]:
+    """A mixture for the drawings: the surest that were right, and near misses."""
     right = sorted((c for c in cases if c.rank == 1), key=lambda c: -c.suggestions[0].probability)
     near = [c for c in cases if c.rank in (2, 3)]
-    return (right[: PICTURES // 2] + near)[:PICTURES]
+    return (right[: DRAWN // 2] + near)[:DRAWN]
 
 
 def orbit(model: Polaris, case: Case) -> list[Satellite]:

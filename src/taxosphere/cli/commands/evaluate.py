@@ -207,9 +207,9 @@ def finish(result: Result, out: Path | None, json: bool, repairs: tuple[str, ...
 
 
 def _refuse(purpose: str, options: Mapping[str, object]) -> None:
-    given = [name for name, value in options.items() if value]
-    if given:
-        raise InputError(f"for {purpose} alone: {', '.join(given)}; leave out, or choose another --split")
+    stated = [name for name, value in options.items() if value]
+    if stated:
+        raise InputError(f"for {purpose} alone: {', '.join(stated)}; leave out, or choose another --split")
 
 
 def show(result: Result) -> None:

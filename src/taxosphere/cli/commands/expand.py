@@ -27,13 +27,13 @@ def expand(
         None, min=0.0, max=1.0, metavar="P", help="Also move existing children below a new concept when this sure."
     ),
     review: Path | None = typer.Option(None, metavar="REVIEW.tsv", help="Write what a person must decide here."),
-    skip_broken: bool = typer.Option(False, "--skip-broken", help="Go on without pictures that cannot be used."),
+    skip_broken: bool = typer.Option(False, "--skip-broken", help="Go on without images that cannot be used."),
     json: bool = typer.Option(False, "--json", help="Print every placement as one JSON document."),
 ) -> None:
     """Attach new concepts where the model is sure and list the rest for review.
 
     New concepts may be parents of one another, in any order. Where the list has a column 'image' and the model knows
-    pictures, they are looked at too; a concept without a name is placed by them alone.
+    images, they are looked at too; a concept without a name is placed by them alone.
 
     The output has the format its suffix names and keeps everything the taxonomy carried.
 

@@ -33,9 +33,9 @@ def fit(
     set_: list[str] = typer.Option([], "--set", metavar="KEY=VALUE", help="Change one setting; repeatable."),
     encoder: str | None = typer.Option(None, help="Sentence encoder: 'minilm', a Hugging Face name, a folder or .npy."),
     image_encoder: str | None = typer.Option(
-        None, help="Encoder of pictures: 'efficientnet-lite0', a CLIP or SigLIP name or folder, .npy, 'none'."
+        None, help="Encoder of images: 'efficientnet-lite0', a CLIP or SigLIP name or folder, .npy, 'none'."
     ),
-    skip_broken: bool = typer.Option(False, "--skip-broken", help="Go on without pictures that cannot be used."),
+    skip_broken: bool = typer.Option(False, "--skip-broken", help="Go on without images that cannot be used."),
     fine_tune: bool = typer.Option(
         False, "--fine-tune", help="Let the encoder learn along; kept if it answers better."
     ),
@@ -50,7 +50,7 @@ def fit(
 ) -> None:
     """Train a model on a taxonomy and write it to a folder.
 
-    Where concepts have pictures, it learns from them too.
+    Where concepts have images, it learns from them too.
 
     Example: taxosphere fit ontology.obo -o ontology-model
     """
@@ -117,8 +117,8 @@ def say_how_long(taxonomy: Taxonomy, settings: PolarisConfig) -> None:
     from taxosphere.model.duration import fine_tuning_seconds
     from taxosphere.model.embedding import split_for_ranker
 
-    spare = split_for_ranker(taxonomy, settings.ranking, settings.seed)
-    seed, trainings = (taxonomy, 2 + settings.ranking.folds) if spare is None else (spare.seed, 1)
+    rest = split_for_ranker(taxonomy, settings.ranking, settings.seed)
+    seed, trainings = (taxonomy, 2 + settings.ranking.folds) if rest is None else (rest.seed, 1)
     seconds = trainings * fine_tuning_seconds(bare(trainable(load_encoder(settings))), seed, settings)
     if seconds > _LONG:
         output.say(

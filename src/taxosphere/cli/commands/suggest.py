@@ -21,10 +21,10 @@ _EXPLAINED = 3  # suggestions that are shown with their reasons
 def suggest(
     model: Path = typer.Argument(..., metavar="MODEL", help="A folder written by 'taxosphere fit'."),
     name: str = typer.Argument("", metavar="[NAME]", help="The new concept."),
-    image: list[str] = typer.Option([], "--image", metavar="FILE", help="A picture of it, beside or without a name."),
+    image: list[str] = typer.Option([], "--image", metavar="FILE", help="A image of it, beside or without a name."),
     description: str = typer.Option("", "--description", "-d", help="What it is, in a sentence."),
     file: Path | None = typer.Option(None, "--file", metavar="NEW.tsv", help="A list of new concepts instead."),
-    skip_broken: bool = typer.Option(False, "--skip-broken", help="Go on without pictures that cannot be used."),
+    skip_broken: bool = typer.Option(False, "--skip-broken", help="Go on without images that cannot be used."),
     k: int = typer.Option(10, "-k", min=1, help="How many parents to suggest."),
     json: bool = typer.Option(False, "--json", help="Print JSON: one document, or with --file a list of them."),
 ) -> None:
@@ -44,7 +44,7 @@ def suggest(
         raise InputError("--description is for one new concept; a list has a column for it", file)
     fitted = Polaris.load(model)
     if image and fitted.image_model is None:
-        raise InputError("this model was fitted on a taxonomy without pictures, so it cannot look at any", model)
+        raise InputError("this model was fitted on a taxonomy without images, so it cannot look at any", model)
     if file is not None:
         concepts = read_concepts(file, fitted.taxonomy, output.warn)
     else:
