@@ -152,7 +152,7 @@ def test_what_cannot_be_learned_is_refused() -> None:
 def test_a_label_without_images_in_a_table_by_hand() -> None:
     """Five labels on a pentagon x₀ … x₄, an image each but for x₄: (0.6 x, 0.8) and, as a text, (0.6 x, -0.8).
 
-    The mean of what is pictured is -x₄/4 on either side, so directions are those of xᵢ + x₄/4. As ‖xᵢ + x₄/4‖² =
+    The mean of the labels with images is -x₄/4 on either side, so directions are those of xᵢ + x₄/4. As ‖xᵢ + x₄/4‖² =
     17/16 + cᵢ/2 with cᵢ = xᵢ·x₄, the cosine of labels i and j is (xᵢ·xⱼ + (cᵢ + cⱼ)/4 + 1/16) / (‖·‖ ‖·‖).
     """
     angle = 2 * np.pi * np.arange(5) / 5
@@ -220,7 +220,7 @@ def test_texts_can_be_asked_where_images_can() -> None:
     np.testing.assert_allclose(np.linalg.norm(said, axis=1), 1, atol=1e-5)
     assert said.shape[1] == model.embed_labels().shape[1]
     assert right(said @ model.embed_labels().T, np.arange(len(space.texts))) > 0.9
-    # Pictures are found by a text, too: most of the nearest ones to a caption show what it says.
+    # Images are found by a text, too: most of the nearest ones to a caption show what it says.
     nearest = (said @ model.embed_images(space.asked).T).argmax(1)
     assert (space.gold[nearest] == np.arange(len(said))).mean() > 0.6
     with pytest.raises(InputError, match="one encoder"):

@@ -1,4 +1,4 @@
-"""Vectors of pictures and texts whose answers are known, because they were made from them."""
+"""Vectors of images and texts whose answers are known, because they were made from them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 
 def clusters(labels: int = 6, each: int = 15, dim: int = 20, noise: float = 0.6, seed: int = 0):  # type: ignore[no-untyped-def]
-    """Pictures around one direction per label, more scattered along the first axes than along the others."""
+    """Images around one direction per label, more scattered along the first axes than along the others."""
     rng = np.random.default_rng(seed)
     centres = rng.normal(size=(labels, dim))
     label = np.repeat(np.arange(labels), each)
@@ -21,7 +21,7 @@ def clusters(labels: int = 6, each: int = 15, dim: int = 20, noise: float = 0.6,
 
 @dataclass(frozen=True)
 class SharedSpace:
-    """Two towers with a gap between them: a picture is its label plus the pictures' offset plus much uneven scatter, a
+    """Two towers with a gap between them: an image is its label plus the images' offset plus much uneven scatter, a
     text is its label plus the texts' offset plus some noise. ``blind`` texts know nothing of their label."""
 
     vectors: np.ndarray
@@ -47,12 +47,12 @@ class SharedSpace:
         gap = 3 * rng.normal(size=(2, dim))
         uneven = scatter * np.linspace(3.5, 0.6, dim)
         label, gold = np.repeat(np.arange(labels), shots), np.repeat(np.arange(labels), 10)
-        pictures = [centres[rows] + gap[0] + uneven * rng.normal(size=(len(rows), dim)) for rows in (label, gold)]
+        images = [centres[rows] + gap[0] + uneven * rng.normal(size=(len(rows), dim)) for rows in (label, gold)]
         said = rng.normal(size=centres.shape) if blind else centres
         texts = said + gap[1] + rng.normal(size=said.shape)
         captions = texts + 0.3 * rng.normal(size=said.shape)
         unit = [rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in (texts, captions)]
-        vectors, asked, texts, captions = (rows.astype(np.float32) for rows in (*pictures, *unit))
+        vectors, asked, texts, captions = (rows.astype(np.float32) for rows in (*images, *unit))
         return cls(vectors, label, texts, asked, gold, captions)
 
 

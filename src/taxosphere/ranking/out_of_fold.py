@@ -94,11 +94,10 @@ def calibrate(
     lists = with_and_without_parents(examples)
     tables = [table, *(add_relative_columns(examples.feature_names, each.features)[1] for each in lists[1:])]
     groups = [group[each.example] for each in lists]
-    group_of = np.concatenate(groups)  # (t + o,)
-    parent_removed = np.concatenate([each.parent_removed for each in lists])
-    scores = np.zeros(examples.labels.shape, np.float32)  # (t, k)
     n_orphan = examples.orphan_features.shape[1]
-    inputs = np.zeros((len(parent_removed), calibration.n_none_inputs(len(columns), n_orphan)), np.float32)
+    scores = np.zeros(examples.labels.shape, np.float32)  # (t, k)
+    inputs = np.zeros((sum(map(len, groups)), calibration.n_none_inputs(len(columns), n_orphan)), np.float32)
+    group_of = np.concatenate(groups)  # (t + o,)
     for number in range(_GROUPS):
         train, test = (group != number) & examples.listed, group == number
         nets = train_nets(
@@ -116,22 +115,28 @@ def calibrate(
                 for rows, each, which in zip(tables, lists, groups, strict=True)
             ]
         )
+    parent_removed = np.concatenate([each.parent_removed for each in lists])
+    none_model, none_probability = _fit_none(inputs, parent_removed, group_of, n_orphan, settings.none_share)
+    temperature = calibration.fit_first_place_temperature(scores, examples.labels, none_probability[: len(examples)])
+    out_of_fold = _first_places(examples, scores, temperature, none_probability, parent_removed)
+    return Calibrated(out_of_fold, temperature, none_model)
 
-    def fit_none(rows: Booleans) -> Logistic:
+
+def _fit_none(
+    inputs: Floats, parent_removed: Booleans, group_of: Longs, n_orphan: int, none_share: float
+) -> tuple[Logistic, NDArray[np.float64]]:
+    """ "None of these" trained on all lists, and its probabilities (t + o,) by models trained on the other groups."""
+
+    def fit(rows: Booleans) -> Logistic:
         return calibration.fit_none(
-            inputs[rows], parent_removed[rows], n_orphan_features=n_orphan, none_share=settings.none_share
+            inputs[rows], parent_removed[rows], n_orphan_features=n_orphan, none_share=none_share
         )
 
-    none_probability = np.zeros(len(parent_removed))
+    probability = np.zeros(len(parent_removed))
     for number in range(_GROUPS):
         test = group_of == number
-        none_probability[test] = fit_none(~test).probability(inputs[test])
-    temperature = calibration.fit_first_place_temperature(scores, examples.labels, none_probability[: len(examples)])
-    return Calibrated(
-        _first_places(examples, scores, temperature, none_probability, parent_removed),
-        temperature,
-        fit_none(np.ones(len(parent_removed), bool)),
-    )
+        probability[test] = fit(~test).probability(inputs[test])
+    return fit(np.ones(len(parent_removed), bool)), probability
 
 
 def none_inputs_by(nets: NetEnsemble, table: Floats, orphan_features: Floats) -> Floats:

@@ -2,6 +2,15 @@
 
 The velocity of particle i is the tangent part at z_i of φ(z_i) = mean_j [k(z_j, z_i) s(z_j) + ∇_{z_j} k(z_j, z_i)],
 with the score s(z) = (0, …, 0, z_d/(1−z_d²+ε)) + κ_align μ.
+
+Two variants differ in the kernel gradient. `paper` takes it in the ambient space, `corrected` in the tangent
+space at z_j, where particle j lives. Two facts about `paper`:
+
+1. For the vmf kernel the ambient gradient is κ k z_i, parallel to z_i: the tangent projection at z_i removes all
+   of it and nothing repels. The corrected gradient κ k (z_i − ⟨z_i,z_j⟩ z_j) survives and does repel.
+2. It is used through `norm_loss`, and the shortest field is not where the field leads: the pole part vanishes at
+   the equator, so minimising its norm pulls particles there, away from the poles it points to.
+   `transport_loss` follows the field instead.
 """
 
 import math
@@ -49,7 +58,7 @@ def field(
     kappa_align
         Strength of the pull to the anchors.
     variant
-        How the kernel gradient is taken, see below.
+        How the kernel gradient is taken, see the head of this module.
     pole_clip
         Largest pole part of the score; None takes `POLE_CLIP`.
 
@@ -61,17 +70,6 @@ def field(
     ------
     ValueError
         There is no such kernel or variant.
-
-    Notes
-    -----
-    The variants differ in the kernel gradient. `paper` takes it in the ambient space, `corrected` in the tangent
-    space at z_j, where particle j lives. Two facts about `paper`:
-
-    1. For the vmf kernel the ambient gradient is κ k z_i, parallel to z_i: the tangent projection at z_i removes all
-       of it and nothing repels. The corrected gradient κ k (z_i − ⟨z_i,z_j⟩ z_j) survives and does repel.
-    2. It is used through `norm_loss`, and the shortest field is not where the field leads: the pole part vanishes at
-       the equator, so minimising its norm pulls particles there, away from the poles it points to.
-       `transport_loss` follows the field instead.
     """
     check_choice("kernel", kernel, get_args(Kernel))
     check_choice("variant of the field", variant, get_args(Variant))
