@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taxosphere.ranking.calibration import softmax
-from taxosphere.ranking.features.catalogue import IMAGES, feature_of
+from taxosphere.ranking.features.catalogue import BY_IMAGES, IMAGES, feature_of
 from taxosphere.ranking.ranker import Ranking
 from taxosphere.typing import Floats, Longs
 
@@ -72,7 +72,7 @@ def fuse(
 
 def _image_feature_name(name: str) -> str:
     """The name under which a contribution to the image ranking is shown beside those to the text ranking."""
-    return name if feature_of(name).family == IMAGES else f"{name}, with images"
+    return name if feature_of(name).family == IMAGES else name + BY_IMAGES
 
 
 def _log_ratios(ranking: Ranking, n: int, base_rate: float) -> NDArray[np.float64]:

@@ -12,7 +12,16 @@ import pytest
 from support.meadow import Fitted
 from taxosphere import Concept
 from taxosphere.errors import TaxosphereError
-from taxosphere.ranking.features.catalogue import CATALOGUE, FAMILIES, GAP, IMAGES, POSITIVE, RANK, feature_of
+from taxosphere.ranking.features.catalogue import (
+    BY_IMAGES,
+    CATALOGUE,
+    FAMILIES,
+    GAP,
+    IMAGES,
+    POSITIVE,
+    RANK,
+    feature_of,
+)
 from taxosphere.ranking.features.compute import compute_features
 from taxosphere.ranking.features.shortlist import add_relative_columns, make_shortlist
 from taxosphere.ranking.retrieval import DEFAULT_FIRST_STAGE
@@ -46,7 +55,7 @@ def test_names_are_distinct_and_found_with_any_suffix() -> None:
     names = [row.name for row in CATALOGUE]
     assert len(set(names)) == len(names)
     for row in CATALOGUE:
-        for suffix in ("", GAP, RANK, POSITIVE):
+        for suffix in ("", GAP, RANK, POSITIVE, BY_IMAGES):
             assert feature_of(row.name + suffix) is row
 
 

@@ -25,6 +25,8 @@ GAP, RANK = ", gap to the best", ", rank"
 """Suffixes of the columns that tell a relative feature's distance to the best of the list, and its rank there."""
 POSITIVE = ", above zero"
 """Suffix of a first-stage column that is 1 where the feature is above zero and 0 elsewhere."""
+BY_IMAGES = ", with images"
+"""Suffix of a contribution of the image ranker, where a feature contributes to the ranking by text too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,7 +311,7 @@ def feature_of(column: str) -> Feature:
     Parameters
     ----------
     column
-        The name of a feature, or one followed by `GAP`, `RANK` or `POSITIVE`.
+        The name of a feature, or one followed by `GAP`, `RANK`, `POSITIVE` or `BY_IMAGES`.
 
     Raises
     ------
@@ -318,7 +320,8 @@ def feature_of(column: str) -> Feature:
     """
     row = _BY_NAME.get(column)
     if row is None:
-        name = next((column.removesuffix(end) for end in (GAP, RANK, POSITIVE) if column.endswith(end)), column)
+        suffixes = (GAP, RANK, POSITIVE, BY_IMAGES)
+        name = next((column.removesuffix(end) for end in suffixes if column.endswith(end)), column)
         row = _BY_NAME.get(name)
         if row is None:
             near = get_close_matches(name, _BY_NAME, 1)
