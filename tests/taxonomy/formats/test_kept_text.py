@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import difflib
 from pathlib import Path
 
 import pytest
@@ -58,3 +59,126 @@ def test_a_file_in_another_encoding_is_written_anew(tmp_path: Path) -> None:
     taxonomy.write(tmp_path / "y.opml")
     assert Taxonomy.read(tmp_path / "y.opml").names == ("Käse",)
     assert Taxonomy.from_concepts([Concept("Käse", "Käse")], []).ids == taxonomy.ids
+
+
+def changed_lines(before: str, after: str) -> tuple[list[str], list[str]]:
+    """Lines that were removed and that were added."""
+    lines = list(difflib.ndiff(before.splitlines(), after.splitlines()))
+    return [line[2:] for line in lines if line[0] == "-"], [line[2:] for line in lines if line[0] == "+"]
+
+
+def grown(path: Path, *added: tuple[Concept, str]) -> tuple[Taxonomy, Path]:
+    taxonomy = Taxonomy.read(path)
+    more = taxonomy.add([concept for concept, _ in added], [(above, concept.id) for concept, above in added if above])
+    target = path.with_name(f"grown.{path.name}")
+    more.write(target)
+    again = Taxonomy.read(target)
+    assert dict(zip(again.ids, again.names, strict=True)) == dict(zip(more.ids, more.names, strict=True))
+    assert set(again.edges()) == set(more.edges())
+    return more, target
+
+
+def test_new_objects_beside_those_that_name_their_children(tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    text = """[
+  {
+    "id": "/m/1",
+    "name": "Sounds",
+    "child_ids": ["/m/2"],
+    "restrictions":   []
+  },
+  {
+    "id": "/m/2",
+    "name": "Voice",
+    "child_ids": [],
+    "restrictions":   []
+  }
+]
+"""
+    path.write_text(text, encoding="utf-8")
+    new = [(Concept("/m/3", "Clapping", "with hands"), "/m/1"), (Concept("/m/4", "Applause"), "/m/3")]
+    _, target = grown(path, *new)
+    removed, added = changed_lines(text, target.read_text(encoding="utf-8"))
+    assert removed == ['    "child_ids": ["/m/2"],']
+    assert added[0] == '    "child_ids": ["/m/2", "/m/3"],'
+    assert '    "name": "Clapping",' in added
+    assert '    "child_ids": ["/m/4"],' in added
+
+
+def test_new_objects_beside_those_that_name_their_parents(tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    text = '[{"id": 1,  "label": "a", "parent_id": null},\n {"id": 2, "label": "b", "parent_id": 1}]'
+    path.write_text(text, encoding="utf-8")
+    _, target = grown(path, (Concept("3", "c"), "1"), (Concept("4", "d"), ""))
+    assert target.read_text(encoding="utf-8") == text[:-1] + (
+        ',\n {"id": 3, "label": "c", "parent_id": 1},\n {"id": 4, "label": "d", "parent_id": null}]'
+    )
+
+
+def test_new_objects_inside_others(tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    text = '{"name": "a", "size":5,\n "children": [\n  {"name": "b"},\n  {"name": "c", "children": []}\n ]}\n'
+    path.write_text(text, encoding="utf-8")
+    _, target = grown(
+        path, (Concept("d", "d"), "a"), (Concept("e", "e"), "d"), (Concept("f", "f"), "b"), (Concept("g", "g"), "c")
+    )
+    removed, added = changed_lines(text, target.read_text(encoding="utf-8"))
+    assert removed == ['  {"name": "b"},', '  {"name": "c", "children": []}']
+    assert added == [
+        '  {"name": "b", "children": [{"name": "f"}]},',
+        '  {"name": "c", "children": [{"name": "g"}]},',
+        '  {"name": "d", "children": [{"name": "e"}]}',
+    ]
+
+
+@pytest.mark.parametrize("name", ["audioset_ontology.json", "UAT_list.json"])
+def test_a_new_concept_changes_little_of_a_real_file(name: str, real_files: Path, tmp_path: Path) -> None:
+    text = (real_files / name).read_text(encoding="utf-8")
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    parent = Taxonomy.read(tmp_path / name).ids[0]
+    _, target = grown(tmp_path / name, (Concept("new:1", "A new one"), parent))
+    longer = target.read_text(encoding="utf-8")
+    assert 0 < len(longer) - len(text) < 400
+
+
+def test_what_cannot_be_inserted_is_written_anew(tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    path.write_text('{"a": {"b": ["c"]}}', encoding="utf-8")  # names as keys
+    grown(path, (Concept("d", "d"), "b"))
+    path.write_text('{"name": "a", "children": ["b"]}', encoding="utf-8")  # a name has no place for children
+    grown(path, (Concept("d", "d"), "b"))
+
+
+def test_new_outlines(tmp_path: Path) -> None:
+    path = tmp_path / "x.opml"
+    text = """<opml version="1.0">
+  <body>
+    <outline text='a' b="c">
+      <!-- <outline text="no"/> -->
+      <outline title="b"   text="b"/>
+    </outline>
+  </body>
+</opml>
+"""
+    path.write_text(text, encoding="utf-8")
+    new = [(Concept("c", "c & d"), "a"), (Concept("e", "e"), "b"), (Concept("f", "f"), "e"), (Concept("g", "g"), "")]
+    _, target = grown(path, *new)
+    assert changed_lines(text, target.read_text(encoding="utf-8")) == (
+        ['      <outline title="b"   text="b"/>'],
+        [
+            '      <outline title="b"   text="b">',
+            '        <outline text="e">',
+            '          <outline text="f"/>',
+            "        </outline>",
+            "      </outline>",
+            '      <outline text="c &amp; d" id="c"/>',
+            '    <outline text="g"/>',
+        ],
+    )
+
+
+def test_a_new_outline_of_a_real_file(real_files: Path, tmp_path: Path) -> None:
+    text = (real_files / "engineering_blogs.opml").read_text(encoding="utf-8")
+    (tmp_path / "x.opml").write_text(text, encoding="utf-8")
+    _, target = grown(tmp_path / "x.opml", (Concept("New", "New"), "Engineering Blogs"))
+    assert changed_lines(text, target.read_text(encoding="utf-8")) == ([], ['      <outline text="New"/>'])

@@ -245,6 +245,7 @@ FORMATS = {
             read=opml.read,
             write=opml.write,
             keeps_text=True,
+            extend=opml.extend,
             recognise=opml.recognise,
         ),
         Format(name="freemind", summary="mind map of FreeMind or Freeplane", suffixes=(".mm",), read=freemind.read),
@@ -311,6 +312,7 @@ FORMATS = {
             read=json_tree.read,
             write=json_tree.write,
             keeps_text=True,
+            extend=json_tree.extend,
             options=RECORD_OPTIONS,
         ),
         Format(

@@ -15,8 +15,10 @@ from typing import Any, TextIO
 
 from taxosphere.errors import InputError
 from taxosphere.taxonomy.formats import jsonl
+from taxosphere.taxonomy.formats.io import json_edits
 from taxosphere.taxonomy.formats.io import json_values as jv
 from taxosphere.taxonomy.formats.io.draft import Draft, counted
+from taxosphere.taxonomy.formats.io.kept_text import reads_as
 from taxosphere.taxonomy.formats.io.options import ReadOptions, WriteOptions
 from taxosphere.taxonomy.formats.io.record_writer import META, Objects, is_flat, is_one_tree, style_of, tree_steps
 from taxosphere.taxonomy.formats.io.records import check_edges, understand
@@ -164,6 +166,33 @@ def _lined(nodes: list[Any], line: int) -> list[tuple[Any, int]]:
 def _shown(value: Any) -> str:
     text = jv.spelling(value)
     return text if len(text) <= 40 else text[:37] + "…"
+
+
+def extend(text: str, taxonomy: Taxonomy, size: int, edges: int) -> str | None:
+    """Return the text of a JSON file with the new concepts of a taxonomy in it.
+
+    Parameters
+    ----------
+    text : str
+        What the file held.
+    taxonomy : Taxonomy
+        The same and more.
+    size, edges : int
+        How many concepts and edges the text holds.
+
+    Returns
+    -------
+    str or None
+        None where the text cannot be extended so that it reads as this taxonomy.
+    """
+    try:
+        longer = json_edits.extend(text, taxonomy, size, edges)
+        draft = Draft(path=Path("extended"), format="json")
+        if longer is not None:
+            read_value(draft, jv.parse_entries(longer.removeprefix("\ufeff"), draft.path), ReadOptions())
+    except (InputError, ValueError, RecursionError):
+        return None
+    return longer if reads_as(draft, taxonomy) else None
 
 
 def write(taxonomy: Taxonomy, path: Path, options: WriteOptions) -> None:

@@ -7,13 +7,16 @@ OPML allows, and a concept with several parents as an outline with its `id` and 
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TextIO
 
 from taxosphere.errors import InputError
 from taxosphere.taxonomy.concept import Concept
-from taxosphere.taxonomy.formats.io import escapes
+from taxosphere.taxonomy.formats.io import escapes, opml_edits
 from taxosphere.taxonomy.formats.io.draft import Draft, counted
+from taxosphere.taxonomy.formats.io.kept_text import reads_as
 from taxosphere.taxonomy.formats.io.options import ReadOptions, WriteOptions
 from taxosphere.taxonomy.formats.io.outline import Outline
 from taxosphere.taxonomy.formats.io.record_writer import tree_steps
@@ -101,6 +104,60 @@ def write(taxonomy: Taxonomy, path: Path, options: WriteOptions) -> None:
         handle.write("  </head>\n  <body>\n")
         _write_outlines(taxonomy, handle)
         handle.write("  </body>\n</opml>\n")
+
+
+def extend(text: str, taxonomy: Taxonomy, size: int, edges: int) -> str | None:
+    """Return the text of an OPML file with the new concepts of a taxonomy in it.
+
+    Parameters
+    ----------
+    text : str
+        What the file held.
+    taxonomy : Taxonomy
+        The same and more.
+    size, edges : int
+        How many concepts and edges the text holds.
+
+    Returns
+    -------
+    str or None
+        None where the text cannot be extended so that it reads as this taxonomy.
+    """
+    places = opml_edits.places(text)
+    named = [number for number, place in enumerate(places) if _is_concept(place.attributes)]
+    if (taxonomy.edge_array[edges:, 1] < size).any() or len(named) != size:
+        return None
+    body = next(number for number, place in enumerate(places) if not _is_concept(place.attributes))
+    below: dict[int, list[int]] = {}
+    inside: dict[int, list[int]] = {}
+    for child in range(size, len(taxonomy)):
+        above = taxonomy.parent_csr.row(child).tolist()
+        if len(above) > 1:
+            return None
+        if above and above[0] >= size:
+            inside.setdefault(above[0], []).append(child)
+        else:
+            below.setdefault(named[above[0]] if above else body, []).append(child)
+
+    def outline(position: int, indentation: str) -> str:
+        shown = "".join(f' {key}="{escape(value)}"' for key, value in _attributes(taxonomy.concept(position)).items())
+        children = [outline(child, indentation + "  ") for child in inside.get(position, ())]
+        if not children:
+            return f"{indentation}<outline{shown}/>"
+        return "\n".join([f"{indentation}<outline{shown}>", *children, f"{indentation}</outline>"])
+
+    longer = opml_edits.insert(text, below, places, outline)
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "extended.opml"
+        path.write_text(longer, encoding="utf-8", newline="")
+        try:
+            return longer if reads_as(read(path, ReadOptions()), taxonomy) else None
+        except InputError:
+            return None
+
+
+def _is_concept(attributes: str) -> bool:
+    return re.search(r"""\b(text|title|label|name)\s*=\s*["']\s*[^\s"']""", attributes) is not None
 
 
 def _write_outlines(taxonomy: Taxonomy, handle: TextIO) -> None:

@@ -13,6 +13,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from taxosphere.taxonomy.formats.io import obsolete
+from taxosphere.taxonomy.formats.io.draft import Draft
 from taxosphere.taxonomy.formats.io.streams import open_raw_bytes
 from taxosphere.taxonomy.graph import Taxonomy
 
@@ -74,6 +76,22 @@ def text_for(taxonomy: Taxonomy, format: str, extend: Extend | None = None) -> s
     if (len(taxonomy), len(taxonomy.edge_array)) == (size, edges):
         return text
     return extend(text, taxonomy, size, edges) if extend is not None else None
+
+
+def reads_as(draft: Draft, taxonomy: Taxonomy) -> bool:
+    """Return whether a draft holds exactly the concepts and edges of a taxonomy, beside obsolete ones.
+
+    Parameters
+    ----------
+    draft : Draft
+        What an extended text was read as.
+    taxonomy : Taxonomy
+        What was to be written.
+    """
+    aside = {concept.id for concept in obsolete.concepts(taxonomy)}
+    names = {id: name for id, name in zip(draft.ids, draft.names, strict=True) if id not in aside or id in taxonomy}
+    edges = set(zip(draft.parents, draft.children, strict=True))
+    return names == dict(zip(taxonomy.ids, taxonomy.names, strict=True)) and edges == set(taxonomy.edges())
 
 
 def _digest(taxonomy: Taxonomy, size: int, edges: int) -> str:
