@@ -96,6 +96,7 @@ class _Editor:
         self.places: dict[int, _Object] = {}
         self.outer: list[_Object] = []
         self.edits: dict[int, list[str]] = {}
+        self.removed: dict[int, int] = {}  # start and end of what an edit replaces
         position = {id: place for place, id in enumerate(taxonomy.ids[:size])}
         for item in scan(text):
             id = self._value(item, self.id_key) or self._value(item, self.name_key)
@@ -123,14 +124,17 @@ class _Editor:
         for position in self.new:
             self._insert(last.end, between + self._spelled(self._like_others(self.makes.entry(position)), last))
         if "children" in self.makes.directions:
-            for parent, child in self._pairs():
+            below: dict[int, list[str]] = {}
+            for child in self.new:
+                for parent in self.taxonomy.parent_csr.row(child).tolist():
+                    below.setdefault(parent, []).append(self.taxonomy.ids[child])
+            for parent, ids in below.items():
                 item = self.places.get(parent)
-                if parent < self.new.start and (item is None or not self._append(item, [self._reference(child)])):
+                references = self._references(self.makes.children, ids)
+                values = references if isinstance(references, list) else [references]
+                if parent < self.new.start and (item is None or not self._append(item, values)):
                     return None
         return self._edited()
-
-    def _pairs(self) -> list[tuple[int, int]]:
-        return [(parent, child) for child in self.new for parent in self.taxonomy.parent_csr.row(child).tolist()]
 
     def _like_others(self, entry: dict[str, Any]) -> dict[str, Any]:
         """The object with its keys in the order of the others, and its references as they have them."""
@@ -198,9 +202,13 @@ class _Editor:
         if span is None:
             self._insert(item.end - 1, f', "{self.makes.children}": [{", ".join(spelled)}]')
             return True
-        inner = self.text[span[0] + 1 : span[1] - 1]
+        if self.text[slice(*span)] == "null":
+            self.removed[span[0]] = span[1]
+            self._insert(span[0], f"[{', '.join(spelled)}]")
+            return True
         if self.text[span[0]] != "[":
             return False
+        inner = self.text[span[0] + 1 : span[1] - 1]
         break_ = re.match(r"\s*\n\s*", inner)
         separator = "," + (break_[0].lstrip(" ") if break_ else " ")
         place = span[0] + 1 + len(inner.rstrip())
@@ -225,5 +233,5 @@ class _Editor:
         parts, start = [], 0
         for place in sorted(self.edits):
             parts += [self.text[start:place], *self.edits[place]]
-            start = place
+            start = self.removed.get(place, place)
         return "".join(parts) + self.text[start:]
