@@ -182,3 +182,31 @@ def test_a_new_outline_of_a_real_file(real_files: Path, tmp_path: Path) -> None:
     (tmp_path / "x.opml").write_text(text, encoding="utf-8")
     _, target = grown(tmp_path / "x.opml", (Concept("New", "New"), "Engineering Blogs"))
     assert changed_lines(text, target.read_text(encoding="utf-8")) == ([], ['      <outline text="New"/>'])
+
+
+def test_new_records_in_yaml(tmp_path: Path) -> None:
+    path = tmp_path / "x.yml"
+    text = "---\n- id: a-1\n  name:   'A'  # first\n  children:\n  - a-1-1\n  tags: [x]\n"
+    text += "- id: a-1-1\n  name: B\n  children: []\n  tags: []\n"
+    path.write_text(text, encoding="utf-8")
+    _, target = grown(path, (Concept("a-1-2", "C: c"), "a-1"), (Concept("a-1-1-1", "D"), "a-1-1"))
+    longer = text.replace("  - a-1-1\n", "  - a-1-1\n  - a-1-2\n").replace("children: []", "children:\n  - a-1-1-1")
+    longer += '- id: a-1-2\n  name: "C: c"\n  children: []\n- id: a-1-1-1\n  name: D\n  children: []\n'
+    assert target.read_text(encoding="utf-8") == longer
+
+
+def test_a_new_record_of_a_real_yaml_file(real_files: Path, tmp_path: Path) -> None:
+    text = (real_files / "shopify_furniture.yml").read_text(encoding="utf-8")
+    (tmp_path / "x.yml").write_text(text, encoding="utf-8")
+    _, target = grown(tmp_path / "x.yml", (Concept("fr-26", "Hammocks"), "fr"))
+    removed, added = changed_lines(text, target.read_text(encoding="utf-8"))
+    assert removed == []
+    assert added == ["  - fr-26", "- id: fr-26", "  name: Hammocks", "  children: []"]
+
+
+def test_new_lines(tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    text = '{"id":"1","name":"a"}\n{"id":"2","name":"b","parents":["1"]}'
+    path.write_text(text, encoding="utf-8")
+    _, target = grown(path, (Concept("3", "c"), "2"))
+    assert target.read_text(encoding="utf-8") == text + '\n{"id": "3", "name": "c", "parents": ["2"]}\n'

@@ -330,6 +330,7 @@ FORMATS = {
             read=yaml_tree.read,
             write=yaml_tree.write,
             keeps_text=True,
+            extend=yaml_tree.extend,
             options=RECORD_OPTIONS,
         ),
         Format(
@@ -339,6 +340,7 @@ FORMATS = {
             read=jsonl.read,
             write=jsonl.write,
             keeps_text=True,
+            extend=jsonl.extend,
             options=frozenset({"mapping", "language"}),
         ),
     )

@@ -6,7 +6,7 @@ with only `parent` and `child` are edges; where the parent is null, the child is
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from typing import Any
 from taxosphere.errors import InputError
 from taxosphere.taxonomy.formats.io import json_values as jv
 from taxosphere.taxonomy.formats.io.draft import Draft
+from taxosphere.taxonomy.formats.io.kept_text import reads_as
 from taxosphere.taxonomy.formats.io.options import ReadOptions, WriteOptions
 from taxosphere.taxonomy.formats.io.record_keys import Keys, ambiguous_keys
 from taxosphere.taxonomy.formats.io.records import NO_PARENT, Records, check_edges, flat_records
@@ -132,11 +133,47 @@ def _read_concept(draft: Draft, record: dict[str, Any], number: int) -> list[Edg
     ]
 
 
+def extend(text: str, taxonomy: Taxonomy, size: int, edges: int) -> str | None:
+    """Return the text of a file of JSON lines with a line per new concept, and one per new edge between old ones.
+
+    Parameters
+    ----------
+    text : str
+        What the file held.
+    taxonomy : Taxonomy
+        The same and more.
+    size, edges : int
+        How many concepts and edges the text holds.
+
+    Returns
+    -------
+    str or None
+        None where the lines of the text are not under our keys.
+    """
+    line_end = "\r\n" if "\r\n" in text else "\n"
+    lines = [jv.spelling(_record(taxonomy, position)) for position in range(size, len(taxonomy))]
+    for parent, child in taxonomy.edge_array[edges:].tolist():
+        if child < size:
+            lines.append(jv.spelling({"parent": taxonomy.ids[parent], "child": taxonomy.ids[child]}))
+    longer = text.removesuffix("\n").removesuffix("\r") + line_end + line_end.join(lines) + line_end
+    draft = Draft(path=Path("extended"), format="jsonl")
+    try:
+        numbered = list(enumerate(longer.removeprefix("\ufeff").splitlines(), 1))
+        read_records(draft, ((number, jv.parse(line, draft.path, number)) for number, line in numbered if line.strip()))
+    except InputError:
+        return None
+    return longer if not draft.faults and reads_as(draft, taxonomy) else None
+
+
 def write(taxonomy: Taxonomy, path: Path, options: WriteOptions) -> None:
     """Write one line per concept, with the ids of its parents."""
     keys = KNOWN | ambiguous_keys(taxonomy)
     with open_to_write(path) as handle:
-        for position, concept in enumerate(taxonomy.concepts()):
-            record = jv.with_details({"id": concept.id, "name": concept.name}, concept, keys)
-            record["parents"] = [taxonomy.ids[parent] for parent in taxonomy.parent_csr.row(position).tolist()]
-            handle.write(jv.spelling(record) + "\n")
+        handle.writelines(jv.spelling(_record(taxonomy, position, keys)) + "\n" for position in range(len(taxonomy)))
+
+
+def _record(taxonomy: Taxonomy, position: int, keys: Collection[str] = KNOWN) -> dict[str, Any]:
+    concept = taxonomy.concept(position)
+    record = jv.with_details({"id": concept.id, "name": concept.name}, concept, keys)
+    record["parents"] = [taxonomy.ids[parent] for parent in taxonomy.parent_csr.row(position).tolist()]
+    return record

@@ -9,9 +9,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from taxosphere.errors import InputError
 from taxosphere.taxonomy.formats import json_tree
-from taxosphere.taxonomy.formats.io import yaml_values
+from taxosphere.taxonomy.formats.io import yaml_edits, yaml_values
 from taxosphere.taxonomy.formats.io.draft import Draft
+from taxosphere.taxonomy.formats.io.kept_text import reads_as
 from taxosphere.taxonomy.formats.io.options import ReadOptions, WriteOptions
 from taxosphere.taxonomy.formats.io.record_writer import Objects, is_flat, style_of, tree_steps
 from taxosphere.taxonomy.formats.io.streams import open_to_write, read_text
@@ -33,6 +35,35 @@ def read(path: Path, options: ReadOptions) -> Draft:
     draft = Draft(path=path, format=FORMAT)
     json_tree.read_value(draft, yaml_values.parse(read_text(path), path), options)
     return draft
+
+
+def extend(text: str, taxonomy: Taxonomy, size: int, edges: int) -> str | None:
+    """Return the text of a YAML file with the new concepts of a taxonomy in it.
+
+    Parameters
+    ----------
+    text : str
+        What the file held.
+    taxonomy : Taxonomy
+        The same and more.
+    size, edges : int
+        How many concepts and edges the text holds.
+
+    Returns
+    -------
+    str or None
+        None where the text cannot be extended so that it reads as this taxonomy.
+    """
+    if not is_flat(taxonomy):
+        return None
+    try:
+        longer = yaml_edits.extend(text, taxonomy, size, edges)
+        draft = Draft(path=Path("extended"), format=FORMAT)
+        if longer is not None:
+            json_tree.read_value(draft, yaml_values.parse(longer.removeprefix("\ufeff"), draft.path), ReadOptions())
+    except (InputError, ValueError):
+        return None
+    return longer if reads_as(draft, taxonomy) else None
 
 
 def write(taxonomy: Taxonomy, path: Path, options: WriteOptions) -> None:
