@@ -9,8 +9,8 @@ from taxosphere.taxonomy.formats.io.options import ReadOptions
 from taxosphere.taxonomy.formats.io.outline import Outline
 from taxosphere.taxonomy.formats.io.xml_tree import Element, parse
 
-# Of no meaning outside the program: looks, places and times.
-_LOOKS = frozenset(
+# Of no meaning outside the program: styles, places and times.
+_STYLES = frozenset(
     (
         *("TEXT", "ID", "CREATED", "MODIFIED", "POSITION", "FOLDED", "COLOR", "BACKGROUND_COLOR", "STYLE", "STYLE_REF"),
         *("HGAP", "VGAP", "VSHIFT", "VGAP_QUANTITY", "HGAP_QUANTITY", "VSHIFT_QUANTITY", "LOCALIZED_STYLE_REF"),
@@ -40,7 +40,7 @@ def read(path: Path, options: ReadOptions) -> Draft:
         arrows += sum(1 for _ in node.elements("arrowlink"))
         if name:
             notes = [item.text() for item in node.elements("richcontent") if item.attributes.get("TYPE") != "NODE"]
-            extras = [(key, value) for key, value in node.attributes.items() if key not in _LOOKS]
+            extras = [(key, value) for key, value in node.attributes.items() if key not in _STYLES]
             extras += [
                 (item.attributes["NAME"], item.attributes.get("VALUE", ""))
                 for item in node.elements("attribute")

@@ -25,8 +25,8 @@ from taxosphere.taxonomy.graph import Taxonomy
 
 LISTS = ("synonyms", "images")
 # What yEd and Gephi say about how a node is drawn.
-_LOOKS = frozenset({"r", "g", "b", "x", "y", "z", "size", "nodegraphics", "edgegraphics", "portgraphics", "resources"})
-_RESERVED = frozenset((*NAMES, *DESCRIPTIONS, *LISTS, EXTRAS, *_LOOKS))
+_STYLES = frozenset({"r", "g", "b", "x", "y", "z", "size", "nodegraphics", "edgegraphics", "portgraphics", "resources"})
+_RESERVED = frozenset((*NAMES, *DESCRIPTIONS, *LISTS, EXTRAS, *_STYLES))
 _RELATION = ("relation", "predicate", "type", "label", "name", "interaction", "edgetype", "relationship")
 
 
@@ -127,7 +127,7 @@ def _read_nodes(draft: Draft, nodes: list[Element], keys: _Keys, options: ReadOp
         extras = [
             pair
             for pair in values.items()
-            if pair[0] not in (name, description, *LISTS, EXTRAS) and not _is_look(pair[0])
+            if pair[0] not in (name, description, *LISTS, EXTRAS) and not _is_style(pair[0])
         ]
         synonyms, images = (escapes.split_list(values.get(key, ""), True) for key in LISTS)
         extras += pairs_in(values.get(EXTRAS, ""))
@@ -136,8 +136,8 @@ def _read_nodes(draft: Draft, nodes: list[Element], keys: _Keys, options: ReadOp
         draft.notes.append(f"{counted(nameless, 'node')} without '{name}', called by id")
 
 
-def _is_look(key: str) -> bool:
-    return plain(key) in _LOOKS
+def _is_style(key: str) -> bool:
+    return plain(key) in _STYLES
 
 
 def _pairs(edges: list[Element], keys: _Keys, path: Path) -> tuple[list[Pair], bool | None]:

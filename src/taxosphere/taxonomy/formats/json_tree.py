@@ -143,15 +143,15 @@ class _TreeReader:
             elif root:
                 self._add(node, id, id)
                 nameless += 1
-        known = {*self.draft.ids, *self.draft.names}
-        unread = next((line for parent, line in self.stated if parent in known), None)
+        names = {*self.draft.ids, *self.draft.names}
+        unread = next((line for parent, line in self.stated if parent in names), None)
         if unread is not None:
             self.draft.left_out("entries that name a parent are roots: in a nested file only nesting is read", unread)
         if nameless:
             self.draft.left_out(f"{counted(nameless, 'root')} without a name, called by id")
         if self.renamed:
-            told = counted(self.renamed, "repeated name")
-            self.draft.left_out(f"{told} without an id: each a concept of its own, with its path as id")
+            repeated = counted(self.renamed, "repeated name")
+            self.draft.left_out(f"{repeated} without an id: each a concept of its own, with its path as id")
 
 
 def _lined(nodes: list[Any], line: int) -> list[tuple[Any, int]]:

@@ -102,9 +102,9 @@ def read_records(draft: Draft, records: Iterable[tuple[int, Any]]) -> None:
         for id, number in mentioned.items():
             draft.concept(id, id, line=number)
     draft.link(edge for edge in edges if edge[0])
-    known = {*draft.ids, *draft.names}
+    names = {*draft.ids, *draft.names}
     for parent, child, number in edges:
-        if not parent and child not in known:
+        if not parent and child not in names:
             text = f"the root '{child[:60]}' is no concept of this file"
             draft.faults.append(("dangling edge", number, text))
 

@@ -91,8 +91,8 @@ class _Reader:
 
     def descriptor(self, record: Element) -> None:
         id, name = _words(record, "DescriptorUI"), _words(record, "DescriptorName/String")
-        for element, found in (("DescriptorUI", id), ("DescriptorName", name)):
-            if not found:
+        for element, text in (("DescriptorUI", id), ("DescriptorName", name)):
+            if not text:
                 raise InputError(f"a descriptor without <{element}>", self.path, self.line)
         notes = {concept.get("PreferredConceptYN"): _words(concept, "ScopeNote") for concept in _concepts(record)}
         terms: dict[str, None] = {}
@@ -134,5 +134,5 @@ def _concepts(record: Element) -> list[Element]:
 
 
 def _words(element: Element, path: str = ".") -> str:
-    found = element if path == "." else element.find(path)
-    return " ".join((found.text or "").split()) if found is not None else ""
+    holder = element if path == "." else element.find(path)
+    return " ".join((holder.text or "").split()) if holder is not None else ""

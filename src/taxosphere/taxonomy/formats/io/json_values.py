@@ -1,6 +1,6 @@
 """What the JSON formats share: parsing with the line of a fault, and foreign values as the text of an extra.
 
-An extra is text. A JSON value that is no text is kept as its JSON spelling, and a text that looks like such a spelling
+An extra is text. A JSON value that is no text is kept as its JSON spelling, and a text that could be such a spelling
 is kept in quotation marks, so that `5`, `"5"` and `[5]` all come back as what they were.
 """
 
@@ -55,10 +55,10 @@ def _refuse(constant: str) -> NoReturn:
 
 def _decoder(made: Callable[[Pairs], dict[str, Any]]) -> json.JSONDecoder:
     def checked(pairs: Pairs) -> dict[str, Any]:
-        found = made(pairs)
-        if len(found) != len(pairs):
+        entry = made(pairs)
+        if len(entry) != len(pairs):
             raise _RepeatedKeyError
-        return found
+        return entry
 
     return json.JSONDecoder(parse_constant=_refuse, object_pairs_hook=checked)
 
@@ -82,8 +82,8 @@ def parse(text: str, path: Path, first_line: int = 1, decoder: json.JSONDecoder 
         raise InputError(message, path=path, line=first_line + line) from None
     except ValueError as error:
         bare = _TEXT.sub("", text)
-        found = _NO_NUMBER.search(bare)
-        line = first_line + bare.count("\n", 0, found.start() if found else 0)
+        match = _NO_NUMBER.search(bare)
+        line = first_line + bare.count("\n", 0, match.start() if match else 0)
         raise InputError(f"is not JSON: {_POSITION.sub('', str(error))}", path=path, line=line) from None
     if "\\ud" in text or "\\uD" in text:
         _refuse_half_characters(text, path, first_line)
@@ -111,10 +111,10 @@ def _lines(text: str) -> NDArray[np.int64]:
     opens = bare[braces] == ord("{")
     depth = np.cumsum(np.where(opens, 1, -1))
     line = 1 + np.searchsorted(np.flatnonzero(bare == ord("\n")), braces[opens])
-    found = np.empty(len(line), np.int64)
+    lines = np.empty(len(line), np.int64)
     # Of the objects of one depth, the first to begin is the first to end.
-    found[np.argsort(depth[~opens] + 1, kind="stable")] = line[np.argsort(depth[opens], kind="stable")]
-    return found
+    lines[np.argsort(depth[~opens] + 1, kind="stable")] = line[np.argsort(depth[opens], kind="stable")]
+    return lines
 
 
 def outer_keys(head: bytes) -> Iterator[bytes]:
@@ -149,36 +149,36 @@ def _repeated_key(text: str) -> tuple[str, int]:
 
 
 def _refuse_half_characters(text: str, path: Path, first_line: int) -> None:
-    for found in _TEXT.finditer(text):
+    for match in _TEXT.finditer(text):
         try:
-            json.loads(found[0]).encode()
+            json.loads(match[0]).encode()
         except UnicodeEncodeError:
             message = "holds half of a surrogate pair (\\ud…), which is no character"
-            line = first_line + text.count("\n", 0, found.start())
+            line = first_line + text.count("\n", 0, match.start())
             raise InputError(message, path=path, line=line) from None
 
 
 def to_extra(value: Any) -> str:
     if not isinstance(value, str):
         return spelling(value)
-    return spelling(value) if _looks_like_json(value) else value
+    return spelling(value) if _is_spelling(value) else value
 
 
 def from_extra(text: str) -> Any:
-    return json.loads(text) if _looks_like_json(text) else text
+    return json.loads(text) if _is_spelling(text) else text
 
 
 def spelling(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _looks_like_json(text: str) -> bool:
+def _is_spelling(text: str) -> bool:
     """Exactly the spelling `to_extra` would give some value; quotation marks around any other text are part of it."""
     if text[:1] not in '-0123456789[{"tfn' or not text:
         return False
     try:
         value = json.loads(text, parse_constant=_refuse)
-        return spelling(value) == text and (not isinstance(value, str) or _looks_like_json(value))
+        return spelling(value) == text and (not isinstance(value, str) or _is_spelling(value))
     except (ValueError, RecursionError):
         return False
 
@@ -194,32 +194,32 @@ def text_of(record: dict[str, Any], *keys: str) -> str:
 
 def texts_of(record: dict[str, Any], *keys: str) -> tuple[str, ...]:
     """The lists of all these keys in one; a text or number, zero among them, counts as a list of one."""
-    found: list[str] = []
+    united: list[str] = []
     for key in keys:
         value = record.get(key)
         if value or (value == 0 and value is not False):
             values = value if isinstance(value, list) else [value]
             texts = [item if isinstance(item, str) else spelling(item) for item in values if item is not None]
-            found += [text for text in texts if text not in found] if found else texts
-    return tuple(found)
+            united += [text for text in texts if text not in united] if united else texts
+    return tuple(united)
 
 
 def details_of(
-    record: dict[str, Any], known: Collection[str]
+    record: dict[str, Any], reserved: Collection[str]
 ) -> tuple[str, tuple[str, ...], tuple[str, ...], list[tuple[str, str]]]:
     """Description, synonyms, images and extras, among them the second of two keys for a name or a description."""
-    extras = extras_of(record, known)
+    extras = extras_of(record, reserved)
     for first, second in (NAME, DESCRIPTION):
         if second in record and text_of(record, second) not in ("", text_of(record, first, second)):
             extras.append((second, to_extra(record[second])))
     return text_of(record, *DESCRIPTION), texts_of(record, "synonyms"), texts_of(record, *IMAGES), extras
 
 
-def extras_of(record: dict[str, Any], known: Collection[str]) -> list[tuple[str, str]]:
+def extras_of(record: dict[str, Any], reserved: Collection[str]) -> list[tuple[str, str]]:
     """Every other key; a key written as `key[]` by us holds several values."""
     pairs = []
     for key, value in record.items():
-        if key in known:
+        if key in reserved:
             continue
         if key.endswith("[]") and isinstance(value, list):
             pairs += [(key.removesuffix("[]"), to_extra(item)) for item in value]
@@ -228,7 +228,7 @@ def extras_of(record: dict[str, Any], known: Collection[str]) -> list[tuple[str,
     return pairs
 
 
-def with_details(record: dict[str, Any], concept: Concept, known: Collection[str]) -> dict[str, Any]:
+def with_details(record: dict[str, Any], concept: Concept, reserved: Collection[str]) -> dict[str, Any]:
     """Adds what a concept has beyond id and name."""
     if concept.description:
         record["description"] = concept.description
@@ -240,7 +240,7 @@ def with_details(record: dict[str, Any], concept: Concept, known: Collection[str
     for key, value in concept.extras:
         grouped.setdefault(key, []).append(from_extra(value))
     for key, values in grouped.items():
-        if len(values) > 1 or key in known or key.endswith("[]"):
+        if len(values) > 1 or key in reserved or key.endswith("[]"):
             record[f"{key}[]"] = values
         else:
             record[key] = values[0]

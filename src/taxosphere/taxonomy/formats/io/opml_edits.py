@@ -32,7 +32,7 @@ def places(text: str) -> list[Place]:
     text : str
         Well-formed OPML.
     """
-    found: list[Place] = []
+    outlines: list[Place] = []
     open_: list[Place] = []
     for tag in _TAG.finditer(text):
         if not tag["name"]:
@@ -43,10 +43,10 @@ def places(text: str) -> list[Place]:
         place = Place(tag.start(), tag["attributes"], tag.end() - 2, bool(tag["empty"]))
         if open_ and open_[-1].first_child < 0:
             open_[-1].first_child = tag.start()
-        found.append(place)
+        outlines.append(place)
         if not place.empty:
             open_.append(place)
-    return found
+    return outlines
 
 
 def insert(text: str, below: dict[int, list[int]], all_places: list[Place], outline: Callable[[int, str], str]) -> str:
@@ -67,19 +67,19 @@ def insert(text: str, below: dict[int, list[int]], all_places: list[Place], outl
     edits: list[tuple[int, int, str]] = []
     for number, concepts in below.items():
         place = all_places[number]
-        own = _indentation(text, place.start)
-        inner = _indentation(text, place.first_child) if place.first_child >= 0 else own + "  "
+        outer = _indentation(text, place.start)
+        inner = _indentation(text, place.first_child) if place.first_child >= 0 else outer + "  "
         lines = line_end.join(outline(concept, inner) for concept in concepts).replace("\n", line_end)
         lines = lines.replace("\r\r", "\r")
         if place.empty:
             name = re.match(r"<([\w.:-]+)", text[place.start :])
             assert name is not None  # a place begins with a tag
-            edits.append((place.end, place.end + 2, f">{line_end}{lines}{line_end}{own}</{name[1]}>"))
+            edits.append((place.end, place.end + 2, f">{line_end}{lines}{line_end}{outer}</{name[1]}>"))
         else:
             before = len(text[: place.end].rstrip(" \t"))
             on_own_line = text[:before].endswith("\n")
             start = before if on_own_line else place.end
-            edits.append((start, start, f"{lines}{line_end}" if on_own_line else f"{line_end}{lines}{line_end}{own}"))
+            edits.append((start, start, f"{lines}{line_end}" if on_own_line else f"{line_end}{lines}{line_end}{outer}"))
     for start, end, new in sorted(edits, reverse=True):
         text = text[:start] + new + text[end:]
     return text

@@ -150,11 +150,11 @@ def _merged(value: Any) -> Any:
     if not isinstance(value, jv.Entry) or "<<" not in value:
         return value
     sources = value["<<"] if isinstance(value["<<"], list) else [value["<<"]]
-    own = {key: item for key, item in value.items() if key != "<<"}
+    merged = {key: item for key, item in value.items() if key != "<<"}
     for source in sources:
         if isinstance(source, dict):
-            own = {**source, **own}
-    return jv.Entry(own.items(), value.line)
+            merged = {**source, **merged}
+    return jv.Entry(merged.items(), value.line)
 
 
 def spelling(value: Any) -> str:
