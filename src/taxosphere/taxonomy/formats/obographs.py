@@ -111,7 +111,7 @@ class _GraphReader:
             return True
         if not hasattr(self, "linked"):
             self.linked = {end for edge in edges if edge.get("pred") in IS_A for end in (edge["sub"], edge["obj"])}
-        return node["id"] in self.linked
+        return self._text(node, "id") in self.linked
 
     def _edge(self, edge: dict[str, Any], relations: frozenset[str], relationships: dict[str, list[Pair]]) -> None:
         predicate = self._text(edge, "pred")
