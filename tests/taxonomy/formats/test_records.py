@@ -20,6 +20,14 @@ LEAVES = [{"title": "bird", "kids": [{"title": "duck"}]}, {"title": "fish"}]
 SHAPES: dict[str, Any] = {
     "label for the name": {"label": "animal", "children": [{"label": "bird", "children": [{"label": "duck"}]}, "fish"]},
     "title, and another key below": {"title": "animal", "kids": LEAVES},
+    "a titled root with an address": {
+        "uri": "u:1",
+        "title": "animal",
+        "children": [
+            {"uri": "u:2", "title": "bird", "children": [{"uri": "u:3", "title": "duck"}]},
+            {"uri": "u:4", "title": "fish", "children": []},
+        ],
+    },
     "text and nodes, as in tree widgets": [
         {"text": "animal", "nodes": [{"text": "bird", "nodes": [{"text": "duck"}]}, {"text": "fish"}]}
     ],
@@ -208,6 +216,8 @@ def test_what_is_not_understood_is_kept(tmp_path: Path) -> None:
             "although 'parent_ref_x' seem",
         ),
         ([{"x": "a", "y": "b"}, {"x": "c", "y": "d"}], {}, "neither 'name' nor 'id', but 'x', 'y'; --map name=KEY"),
+        ([{"level1": "a", "level2": "b"}, {"level1": "a", "level2": "c"}], {}, "neither 'name' nor 'id', but 'level1'"),
+        (["a > b > c", "a > d"], {}, r"is a list of paths \('a > b > c'\); save it as text with one path per line"),
         ({"A01": "Cattle", "A02": "Sheep"}, {}, "the keys 'A01', 'A02' and neither names nor children"),
         (
             [{"name": "a"}],

@@ -181,6 +181,12 @@ def test_a_taxonomy_of_open_food_facts(tmp_path: Path) -> None:
     assert Taxonomy.read(path, language="fr").names == ("Boissons", "Thés", "Oolong")
 
 
+def test_entries_in_many_languages_without_parents(tmp_path: Path) -> None:
+    path = tmp_path / "acids.txt"
+    path.write_text("# list\n\nen:L-alanine\nbg:L-аланин\nde:L-Alanin\nwikidata:en:Q1\n\nen:glycine\nfr:glycine\n")
+    assert Taxonomy.read(path).names == ("L-alanine", "glycine")
+
+
 @pytest.mark.parametrize(
     ("text", "line", "message"),
     [

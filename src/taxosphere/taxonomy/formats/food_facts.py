@@ -40,10 +40,13 @@ class _Block:
 def recognise(path: Path, head: bytes) -> bool:
     """Return whether a text file has lines that name a parent and lines that name a concept, each with a language."""
     lines = [line.strip() for line in head.decode("utf-8", "replace").splitlines()]
-    parents = sum(bool(_PARENT.fullmatch(line)) for line in lines)
-    names = sum(bool(_NAMES.fullmatch(line)) for line in lines)
-    filled = sum(bool(line) and not line.startswith("#") for line in lines)
-    return (parents > 0 or "stopwords:" in "".join(lines[:200])) and names > 0 and 2 * (parents + names) > filled // 2
+    filled = [line for line in lines if line and not line.startswith("#")]
+    parents = sum(bool(_PARENT.fullmatch(line)) for line in filled)
+    names = [match[1] for line in filled if (match := _NAMES.fullmatch(line))]
+    properties = sum(bool(_PROPERTY.fullmatch(line)) for line in filled)
+    if parents or any(line.startswith("stopwords:") for line in filled):
+        return bool(names) and 4 * (parents + len(names)) > len(filled)
+    return len(set(names)) > 2 and len(names) + properties >= 0.9 * len(filled)
 
 
 def read(path: Path, options: ReadOptions) -> Draft:

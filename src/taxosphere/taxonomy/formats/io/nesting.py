@@ -162,9 +162,12 @@ def name_keys(nodes: list[Node], stated: str, path: Path) -> dict[str, str]:
     for node in nodes:
         groups.setdefault(node.via, []).append(_single(node))
     names = {}
+    flat = not any(node.below for node in nodes)
     for via, entries in groups.items():
         counts = rk.KeyCounts(entries)
         names[via] = stated if stated in counts.values else rk.name_key(counts)
+        if flat and names[via] != stated and rk.plain(names[via]) not in rk.NAMES:
+            names[via] = ""  # without nesting nothing says that these are concepts
         seen = dict.fromkeys(key for entry in entries for key in entry)
         if not names[via] and "id" not in counts.values and counts.values:
             shown = ", ".join(f"'{key[:40]}'" for key in list(seen)[:10])

@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -22,6 +23,7 @@ from taxosphere.taxonomy.formats.io.orientation import direction
 
 SOURCE = ("source", "from", "subject", "sub", "start", "src")
 TARGET = ("target", "to", "object", "obj", "end", "dst")
+_PATH = re.compile(r"\S\s*(?: > |>|::| / | \| | » | → )\s*\S")
 LINKS = ("links", "edges", "relations", "relationships")
 # Keys that stand around the concepts of a file and are none themselves.
 CONTAINERS = frozenset(
@@ -96,6 +98,10 @@ def shape_of(value: Any, path: Path, naming: tuple[str, ...]) -> Shape:
 
 
 def _of_list(values: list[Any], path: Path, naming: tuple[str, ...]) -> Shape:
+    paths = [value for value in values if isinstance(value, str) and _PATH.search(value)]
+    if len(values) > 1 and 2 * len(paths) > len(values):
+        message = f"is a list of paths ('{paths[0][:40]}'); save it as text with one path per line (.txt)"
+        raise InputError(message, path, 1)
     objects = [value for value in values if isinstance(value, jv.Entry)]
     if objects and not any(_is_named(entry, naming) or _refers(entry) for entry in objects):
         outlined = [entry for entry in objects if len(entry) == 1 and _is_branch(next(iter(entry.values())))]
@@ -124,12 +130,12 @@ def _one_tree(top: jv.Entry, naming: tuple[str, ...]) -> Shape | None:
     """The object is a concept, the root of all others: it has a name, or a list whose objects have that list too."""
     if jv.text_of(top, *jv.NAME, "id") or any(jv.text_of(top, key) for key in naming if key in top):
         return Shape([top], "tree")
-    if isinstance(top.get("children"), list):
+    titled = any(rk.plain(key) in rk.NAMES and isinstance(top[key], str) and top[key] for key in top)
+    if isinstance(top.get("children"), list) and not titled:
         return Shape(top["children"], "list", top=_without(top, "children"), wrapper="children")
     nested = (key for key, items in top.items() if isinstance(items, list) and any(_holds(item, key) for item in items))
-    usual = [key for key in top if rk.plain(key) in rk.CHILDREN and _records(top[key])]
-    named = any(rk.plain(key) in rk.NAMES and isinstance(top[key], str) for key in top)
-    if next(nested, None) is not None or (usual and named):
+    usual = [key for key in top if rk.plain(key) in rk.CHILDREN and isinstance(top[key], list)]
+    if next(nested, None) is not None or (usual and titled):
         return Shape([top], "tree")
     return None
 
