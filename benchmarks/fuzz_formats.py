@@ -69,11 +69,10 @@ def _read(name: str, content: bytes) -> str:
     return "read"
 
 
-def run(files: int, random_state: int, state: Path, keep: Path | None) -> dict[str, Any]:
-    """Read all files that the state file does not count yet, a process per chunk."""
-    tally: dict[str, Any] = (
-        json.loads(state.read_text()) if state.exists() else {"done": 0, "formats": {}, "faults": []}
-    )
+def run(first_file: int, files: int, random_state: int, state: Path, keep: Path | None) -> dict[str, Any]:
+    """Read all files up to number `files` that the state file does not count yet, a process per chunk."""
+    new: dict[str, Any] = {"done": first_file, "formats": {}, "faults": []}
+    tally: dict[str, Any] = json.loads(state.read_text()) if state.exists() else new
     context = multiprocessing.get_context("fork")
     while tally["done"] < files:
         first, count = tally["done"], min(CHUNK, files - tally["done"])
@@ -129,6 +128,20 @@ def _count(tally: dict[str, Any], number: int, name: str, outcome: str, seconds:
         tally["faults"].append([number, name, outcome])
 
 
+def merged(states: list[Path]) -> dict[str, Any]:
+    """The sum of several runs, as where each read other numbers."""
+    whole: dict[str, Any] = {"formats": {}, "faults": [], "peak": 0}
+    for state in states:
+        tally = json.loads(state.read_text())
+        whole["faults"] += tally["faults"]
+        whole["peak"] = max(whole["peak"], tally["peak"])
+        for suffix, row in tally["formats"].items():
+            before = whole["formats"].setdefault(suffix, dict.fromkeys(row, 0))
+            for key, value in row.items():
+                before[key] = max(before[key], value) if key in ("slowest", "growth") else before[key] + value
+    return whole
+
+
 def page(tally: dict[str, Any], random_state: int) -> str:
     """The figures as a page of the documentation."""
     rows = tally["formats"]
@@ -140,7 +153,7 @@ def page(tally: dict[str, Any], random_state: int) -> str:
         f"{random_state}): {total['read']:,} were still read, {total['refused']:,} refused in one line, "
         f"{total['faults']:,} ended otherwise (a traceback, more than {SECONDS} s, more than {GIGABYTES} GB).",
         f"Slowest file: {max(row['slowest'] for row in rows.values()):.2f} s. Most memory of a process: "
-        f"{tally['peak'] / 1024:,.0f} MB. Made by `benchmarks/fuzz_formats.py --files {tally['done']}`.",
+        f"{tally['peak'] / 1024:,.0f} MB. Made by `benchmarks/fuzz_formats.py --files {total['files']}`.",
         "",
         "| suffix | files | read | refused | otherwise | slowest, s | growth, MB |",
         "|---|---|---|---|---|---|---|",
@@ -153,13 +166,18 @@ def page(tally: dict[str, Any], random_state: int) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--files", type=int, default=20_000)
+    parser.add_argument("--files", type=int, default=20_000, help="up to which number")
+    parser.add_argument("--first", type=int, default=0, help="from which number, to share the work")
+    parser.add_argument("--merge", type=Path, nargs="+", help="state files to make the page of, instead of a run")
     parser.add_argument("--random-state", type=int, default=0)
     parser.add_argument("--state", type=Path, default=Path("fuzz.json"))
     parser.add_argument("--keep", type=Path)
     parser.add_argument("--page", type=Path)
     arguments = parser.parse_args()
-    tally = run(arguments.files, arguments.random_state, arguments.state, arguments.keep)
+    if arguments.merge:
+        tally = merged(arguments.merge)
+    else:
+        tally = run(arguments.first, arguments.files, arguments.random_state, arguments.state, arguments.keep)
     for number, name, outcome in tally["faults"]:
         print(number, name, outcome)
     text = page(tally, arguments.random_state)

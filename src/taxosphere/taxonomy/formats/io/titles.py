@@ -205,7 +205,7 @@ def numbered(title: str) -> tuple[str, int] | None:
     if len(places) != 1:
         return None
     number = parts[places[0]]
-    value = int(number) if number.isdecimal() else _COUNTED[number]
+    value = int(number[:9]) if number.isdecimal() else _COUNTED[number]
     parts[places[0]] = "#"
     rest = [part for part in parts if part not in ("st", "nd", "rd", "th", "er", "ème", "ª", "º")]
     return (" ".join(rest), value) if value <= 30 else None
