@@ -33,6 +33,8 @@ COMMANDS = {
     "expand": "Attach new concepts where the model is sure, list the rest for review.",
     "apply": "Carry out what people decided in a review table.",
     "export": "Write what was decided, in the formats of other tools.",
+    "serve": "Open the workbench: the review page and the REST API.",
+    "mcp": "Offer the workbench to a language-model agent over stdio.",
     "evaluate": "Measure a method on a taxonomy with hidden concepts.",
     "bench": "Compare methods over benchmark taxonomies.",
     "study": "Regenerate one of the ablations or figures.",

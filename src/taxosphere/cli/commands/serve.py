@@ -1,0 +1,138 @@
+"""taxosphere serve: the workbench, where people decide."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from taxosphere.cli import output
+from taxosphere.errors import InputError, require
+
+if TYPE_CHECKING:
+    from taxosphere.service.workbench import Setup, Workbench
+
+
+def serve(
+    model: Path | None = typer.Argument(None, metavar="[MODEL]", help="A folder written by 'taxosphere fit'."),
+    new: Path | None = typer.Option(
+        None, "--new", metavar="FILE", help="New concepts: .csv, .tsv, .xlsx, .jsonl, .txt."
+    ),
+    db: str = typer.Option("", "--db", metavar="URL", help="Database: a file, or postgresql://USER@HOST/NAME."),
+    host: str = typer.Option("127.0.0.1", help="Interface to listen on; beyond this machine it needs --tokens."),
+    port: int = typer.Option(8000, min=0, max=65535, help="Port; 0 takes any that is free."),
+    tokens: Path | None = typer.Option(None, metavar="FILE", help="Who may come in: lines NAME ROLE SHA256."),
+    allow_host: list[str] = typer.Option([], "--allow-host", metavar="NAME", help="Host name of a reverse proxy."),
+    no_reconcile: bool = typer.Option(False, "--no-reconcile", help="Do not answer OpenRefine below /reconcile."),
+    demo: bool = typer.Option(False, "--demo", help="EDAM with 60 hidden concepts as the queue; needs no model."),
+) -> None:
+    """Serve the workbench: the review page and the REST API.
+
+    What people decide is kept in MODEL.workbench beside the model, or in the database named with --db.
+
+    Example: taxosphere serve ontology-model --new new.csv
+    """
+    require("fastapi", "serve")
+    from taxosphere.service.server import Listening, check, is_loopback, prepare
+    from taxosphere.service.workbench import Setup
+
+    if demo == (model is not None):
+        raise InputError("name a model, or say --demo")
+    listening = Listening(host, port, tokens, tuple(allow_host), not no_reconcile)
+    check(listening)
+    setup = _demo(db) if model is None else Setup.beside(model, db)
+    if new is not None and not new.is_file():
+        raise InputError("no such file", new)
+    service = prepare(setup, listening)
+    if new is not None:
+        _import(service.workbench, new)
+    if not is_loopback(host):
+        output.warn(f"{service.address} is plain http: put a reverse proxy with https in front of it (docs/deploy)")
+    output.say(f"decisions are kept in {service.workbench.store.name}; Ctrl-C ends the service")
+    print(service.link, flush=True)
+    service.run()
+
+
+def _import(workbench: Workbench, path: Path) -> None:
+    """Let a job put a list into the queue, unless the same one was before."""
+    from taxosphere.service import store_jobs, uploads
+
+    content = path.read_bytes()
+    digest = hashlib.sha256(content).hexdigest()
+    with workbench.store.reading() as connection:
+        done = [job for job in store_jobs.latest(connection, 10_000) if job.payload.get("sha256") == digest]
+    if any(job.state in (store_jobs.WAITING, store_jobs.RUNNING, store_jobs.DONE) for job in done):
+        output.say(f"{path}: is in the queue already")
+        return
+    try:
+        number = uploads.put(workbench.setup.uploads, path.name, base64.b64encode(content).decode())
+        uploaded = uploads.find(workbench.setup.uploads, number)
+        assert uploaded is not None
+        table = uploads.read(uploaded)
+        roles = uploads.mapping(table.titles)
+        count = len(uploads.concepts(table, roles, workbench.view.base))
+    except InputError as error:
+        raise InputError(error.message, path, error.line) from None
+    with workbench.store.writing() as connection:
+        payload = {"upload": number, "mapping": roles, "sha256": digest}
+        store_jobs.add(connection, "import", payload, "taxosphere serve")
+    output.say(f"{path}: {count:,} new concepts are being put into the queue")
+
+
+def _demo(db: str) -> Setup:
+    """The demonstration: made at the first start in the user's cache folder, reused later."""
+    require("torch", "demo")
+    edam = require("edam_ontology", "demo")
+    from importlib.metadata import version
+
+    from taxosphere import artifact
+    from taxosphere.encoders.cache import default_folder
+    from taxosphere.service.workbench import Setup
+
+    assert edam is not None
+    folder = default_folder() / f"demo-edam-{version('edam-ontology')}-{artifact.FORMAT}"
+    setup = Setup.beside(folder, db)
+    if not (folder / artifact.MANIFEST).is_file() or _is_empty(setup):
+        _make_demo(folder, setup)
+    return setup
+
+
+def _is_empty(setup: Setup) -> bool:
+    """Has the queue no items? So it is where the first start was interrupted."""
+    from taxosphere.service import store_items
+    from taxosphere.service.store import Store
+
+    setup.prepare()
+    with Store(setup.url) as store, store.reading() as connection:
+        return not store_items.counts(connection)
+
+
+def _make_demo(folder: Path, setup: Setup) -> None:
+    from taxosphere import artifact
+    from taxosphere.cli.commands.demo import HIDDEN, QUICK, hidden_edam
+    from taxosphere.cli.progress import steps
+    from taxosphere.model.presets import auto
+    from taxosphere.polaris import Polaris
+    from taxosphere.service.jobs import add_to_queue
+    from taxosphere.service.workbench import Workbench
+
+    taxonomy, split = hidden_edam(0)
+    output.say(
+        f"the first time: {HIDDEN} of EDAM's {len(taxonomy):,} concepts are hidden, a model is trained on the rest"
+    )
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with steps() as report:
+        if (folder / artifact.MANIFEST).is_file():
+            model = Polaris.load(folder)
+        else:
+            model = Polaris(auto(split.seed).with_overrides(QUICK)).fit(split.seed, progress=report)
+            model.save(folder)
+        workbench = Workbench(setup, load_model=False)
+        try:
+            add_to_queue(workbench, model, list(split.queries), report)
+        finally:
+            workbench.close()
+    output.say(f"kept in {folder.parent} for the next time")
