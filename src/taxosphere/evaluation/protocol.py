@@ -279,7 +279,6 @@ def evaluate(
     Returns
     -------
     Result
-        All runs; its ``metrics`` are means and deviations over them.
     """
     encoder = text_encoders.check_encoder(encoder)
     plan = plan or Plan()

@@ -1,4 +1,4 @@
-"""What is kept of a run: a line that a bench resumes from, and a folder a person can look into."""
+"""The record of a run: a line from which a bench resumes, and a folder for people to read."""
 
 from __future__ import annotations
 

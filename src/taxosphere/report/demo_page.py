@@ -1,4 +1,4 @@
-"""The page that the demo leaves behind: what was hidden, what was found, how sure, and where it went wrong."""
+"""The page that the demo leaves behind: what was hidden, what was suggested, with which probability, and the errors."""
 
 from __future__ import annotations
 
@@ -65,8 +65,8 @@ def write(demo: Demo) -> str:
                 (f"{demo.seed_size:,}", "candidates for each"),
             ]
         ),
-        tag("h2", "What was hidden, what was found"),
-        _found(demo.cases),
+        tag("h2", "What was hidden, what was suggested"),
+        _suggested(demo.cases),
         tag("h2", "Can the probabilities be trusted?"),
         figure(
             svg.reliability(demo.out_of_fold),
@@ -96,7 +96,7 @@ def _short(text: str) -> str:
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1].rstrip() + "…"
 
 
-def _found(cases: Sequence[Case]) -> Markup:
+def _suggested(cases: Sequence[Case]) -> Markup:
     rows = []
     for case in cases:
         best = case.suggestions[0]

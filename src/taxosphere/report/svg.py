@@ -43,7 +43,7 @@ def reliability(curve: Reliability, title: str = "Calibration") -> Markup:
             f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}" fill="var(--accent)" fill-opacity="0.75">'
             f"<title>said {probability:.0%}, was right {right:.0%} of {count}</title></circle>"
         )
-    parts.append(_text(left + size / 2, top + size + 34, "probability given", extra='class="soft"'))
+    parts.append(_text(left + size / 2, top + size + 34, "stated probability", extra='class="soft"'))
     parts.append(
         _text(0, 0, "share right", extra=f'class="soft" transform="translate(12 {top + size / 2}) rotate(-90)"')
     )

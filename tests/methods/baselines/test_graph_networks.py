@@ -72,7 +72,7 @@ def test_taxoexpan_match_is_bilinear(double_seed: Seed) -> None:
     with torch.no_grad():
         readout = network.ego(double_seed.vectors, double_seed.ego_nets(double_seed.all_candidates()), 5).numpy()
         found = network.match_all(double_seed.vectors, network.candidates()).numpy()
-    h, w, own = double_seed.vectors.numpy(), network.bilinear.weight.detach().numpy(), network.own.detach().numpy()
+    h, w, own = double_seed.vectors.numpy(), network.bilinear.weight.detach().numpy(), network.direct.detach().numpy()
     for q in range(5):
         for p in range(5):
             np.testing.assert_allclose(found[q, p], h[q] @ w @ readout[p] + h[p] @ own @ h[q], rtol=1e-9)

@@ -50,12 +50,13 @@ class EfficientNetLite0:
         import torch
 
         with torch.inference_mode():
-            # One by one: as fast as together on a processor, and an image gets the same bits in every company.
+            # One by one: as fast as together on a processor, and an image gets the same bits in any batch.
             rows = [forward(self._weights, torch.from_numpy(prepare(image))[None]) for image in images]
             return torch.cat(rows).numpy()
 
 
 def weights_path() -> Path:
+    """The file of the weights; `TaxosphereError` where the package is not installed."""
     spec = importlib.util.find_spec(_PACKAGE)
     if spec is None or spec.origin is None:
         raise TaxosphereError(f"the image encoder '{NAME}' is not installed: {_INSTALL}")
@@ -68,10 +69,10 @@ def load_weights(path: Path) -> dict[str, tuple[Tensor, Tensor]]:
 
     try:
         with path.open("rb") as file:
-            found = hashlib.file_digest(file, "sha256").hexdigest()
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise TaxosphereError(f"{path}: cannot be read, reinstall: {_INSTALL}") from error
-    if found != _SHA256:
+    if digest != _SHA256:
         raise TaxosphereError(f"{path}: not the weights of {NAME}, reinstall: {_INSTALL}")
     state: dict[str, Tensor] = torch.load(path, weights_only=True)
     pairs = {"_conv_stem": "_bn0", "_conv_head": "_bn1"}

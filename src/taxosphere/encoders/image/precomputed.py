@@ -30,15 +30,16 @@ class ImageTable:
     concepts: tuple[str, ...] = ()
 
     def of_concept(self, ids: Sequence[str]) -> list[tuple[str, ...]]:
-        """The paths of every concept, as its `images`."""
-        found: dict[str, list[str]] = {id: [] for id in ids}
+        """Paths of the images of every concept."""
+        images: dict[str, list[str]] = {id: [] for id in ids}
         for path, concept in zip(self.paths, self.concepts, strict=False):
-            if concept in found:
-                found[concept].append(path)
-        return [tuple(found[id]) for id in ids]
+            if concept in images:
+                images[concept].append(path)
+        return [tuple(images[id]) for id in ids]
 
 
 def read(path: Path) -> ImageTable:
+    """Vectors from a .npy file and the table beside it; `InputError` where they do not fit together."""
     rows = matrix(path, mapped=True)
     table, lines = path.with_name(TABLE), path.with_suffix(".txt")
     names, concepts = _columns(table) if table.is_file() else (_lines(lines), ())

@@ -53,6 +53,7 @@ class ImageVectors:
     faults: tuple[Fault, ...]
 
     def or_refuse(self, broken: Broken) -> ImageVectors:
+        """Itself; with "refuse", `InputError` names the first image that could not be used."""
         if self.faults and broken == "refuse":
             more = f" (and {len(self.faults) - 1:,} more)" if len(self.faults) > 1 else ""
             raise InputError(
@@ -62,6 +63,8 @@ class ImageVectors:
 
 
 class ImageEncoder(Protocol):
+    """What turns image files into vectors."""
+
     @property
     def name(self) -> str: ...
 
@@ -97,22 +100,23 @@ class FileEncoder:
         self._cache = None if cache is None else VectorCache(cache, network.identity, network.dim)
 
     def encode(self, paths: Sequence[str], *, progress: CountProgress | None = None) -> ImageVectors:
+        """Vectors of image files; ``progress(done, total)`` counts those that are not in the cache."""
         distinct = list(dict.fromkeys(paths))
         faults: dict[str, str] = {}
         content = {path: digest for path in distinct if (digest := _digest(path, faults))}
-        known = self._cache.get(list(dict.fromkeys(content.values()))) if self._cache else {}
-        fresh = {digest: path for path, digest in reversed(content.items()) if digest not in known}
+        vectors = self._cache.get(list(dict.fromkeys(content.values()))) if self._cache else {}
+        fresh = {digest: path for path, digest in reversed(content.items()) if digest not in vectors}
         missing = list(reversed(fresh.items()))
         for start in range(0, len(missing), _BATCH):
             part = missing[start : start + _BATCH]
-            known |= self._encode_files(part, faults)
+            vectors |= self._encode_files(part, faults)
             if progress is not None:
                 progress(min(len(missing), start + len(part)), len(missing))
         for path, digest in content.items():
-            if digest not in known:
+            if digest not in vectors:
                 faults.setdefault(path, faults.get(fresh[digest], "cannot be used"))
         return _collect(
-            paths, {path: known[digest] for path, digest in content.items() if digest in known}, faults, self.dim
+            paths, {path: vectors[digest] for path, digest in content.items() if digest in vectors}, faults, self.dim
         )
 
     def _encode_files(self, part: list[tuple[str, str]], faults: dict[str, str]) -> dict[str, Floats]:
@@ -142,21 +146,32 @@ class TableEncoder:
         self._row = {path: row for row, path in reversed(list(enumerate(table.paths)))}
 
     def encode(self, paths: Sequence[str], *, progress: CountProgress | None = None) -> ImageVectors:
-        found = {path: self._row[path] for path in paths if path in self._row}
-        faults = {path: f"has no vector in {self.name}" for path in paths if path not in found}
-        rows = _unit(self.table.vectors[list(found.values())].astype(np.float32))
+        row_of = {path: self._row[path] for path in paths if path in self._row}
+        faults = {path: f"has no vector in {self.name}" for path in paths if path not in row_of}
+        rows = _unit(self.table.vectors[list(row_of.values())].astype(np.float32))
         if progress is not None:
             progress(len(paths), len(paths))
-        return _collect(paths, dict(zip(found, rows, strict=True)), faults, self.dim)
+        return _collect(paths, dict(zip(row_of, rows, strict=True)), faults, self.dim)
 
 
 _DEFAULT_CACHE = Path()  # stands for default_folder(), which is read when an encoder is made
 
 
 def load(name: str = DEFAULT, *, cache: Path | None = _DEFAULT_CACHE) -> FileEncoder | TableEncoder:
-    """The packaged 'efficientnet-lite0', a CLIP or SigLIP name or folder of weights, or a .npy file.
+    """An image encoder by name.
 
-    A .npy file needs the paths of its rows beside it: in ``images.tsv``, or line by line in a .txt file of its name.
+    Parameters
+    ----------
+    name : str
+        "efficientnet-lite0" (packaged), a CLIP or SigLIP name or folder of weights, or a .npy file with the paths of
+        its rows beside it: in ``images.tsv``, or line by line in a .txt file of its name.
+    cache : Path, optional
+        Folder where vectors are kept between runs; None keeps nothing. Default: `encoders.cache.default_folder`.
+
+    Raises
+    ------
+    InputError
+        There is no such encoder, or its files cannot be used.
     """
     if name.endswith(".npy"):
         return TableEncoder(precomputed.read(Path(name)), name)
@@ -164,6 +179,7 @@ def load(name: str = DEFAULT, *, cache: Path | None = _DEFAULT_CACHE) -> FileEnc
 
 
 def network(name: str) -> EfficientNetLite0 | TwoTowers:
+    """The network of that name; `InputError` where there is none."""
     if name == efficientnet.NAME:
         return EfficientNetLite0()
     try:
@@ -207,14 +223,28 @@ def gallery(
     *,
     broken: Broken = "refuse",
 ) -> Gallery:
-    """Encode what the `images` of each concept name: paths or patterns."""
+    """Encode the images of concepts.
+
+    Parameters
+    ----------
+    encoder : ImageEncoder
+    images : sequence of sequences of str
+        For every concept, paths or patterns of its images.
+    broken : str
+        "refuse" raises at an image that cannot be used, "skip" leaves it out and lists it in ``faults``.
+
+    Raises
+    ------
+    InputError
+        With "refuse": names the first image that cannot be used, and why.
+    """
     faults: list[Fault] = []
     named = [(position, entry) for position, entries in enumerate(images) for entry in entries]
     files = [(position, path) for position, entry in named for path in _files(encoder, entry, faults)]
     files = list(dict.fromkeys(files))
-    found = encoder.encode([path for _, path in files])
-    every = (*dict.fromkeys(faults), *found.faults)
-    checked = ImageVectors(found.vectors, found.readable, every).or_refuse(broken)
+    encoded = encoder.encode([path for _, path in files])
+    every = (*dict.fromkeys(faults), *encoded.faults)
+    checked = ImageVectors(encoded.vectors, encoded.readable, every).or_refuse(broken)
     owner = np.array([position for position, _ in files], np.int64)
     kept = checked.readable
     return Gallery(checked.vectors[kept], owner[kept], len(images), every)
@@ -227,8 +257,8 @@ def _files(encoder: ImageEncoder, entry: str, faults: list[Fault]) -> Iterable[s
     place = str(expand_home(entry))
     if not glob.has_magic(entry) or Path(place).exists():
         return [place]
-    found = glob.iglob(place, recursive=True)  # noqa: PTH207 - Path.glob takes no absolute pattern
-    matched = sorted(islice(found, _MOST_FILES + 1))
+    matches = glob.iglob(place, recursive=True)  # noqa: PTH207 - Path.glob takes no absolute pattern
+    matched = sorted(islice(matches, _MOST_FILES + 1))
     if len(matched) > _MOST_FILES:
         faults.append(Fault(place, f"this pattern matches more than {_MOST_FILES:,} files"))
         return []

@@ -13,7 +13,21 @@ from taxosphere.typing import Floats
 
 
 class PrecomputedEncoder:
-    """Looks texts up instead of encoding them; a text without a row is an error that names it."""
+    """Looks vectors up by text instead of encoding.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        The text of every row.
+    vectors : float array of shape (n, dim)
+        Rows are scaled to length one.
+    name : str
+
+    Raises
+    ------
+    InputError
+        The two do not fit together, a number is not finite or a row is zero.
+    """
 
     def __init__(self, texts: Sequence[str], vectors: NDArray[np.floating], name: str = "precomputed") -> None:
         matrix = np.asarray(vectors, dtype=np.float32)
@@ -30,9 +44,11 @@ class PrecomputedEncoder:
 
     @property
     def dim(self) -> int:
+        """Length of a vector."""
         return int(self._vectors.shape[1])
 
     def encode(self, texts: Sequence[str]) -> Floats:
+        """Vectors (len(texts), dim); `InputError` names a text without one."""
         missing = next((text for text in texts if text not in self._row), None)
         if missing is not None:
             raise InputError(f"there is no precomputed vector for '{missing}'")
@@ -41,18 +57,18 @@ class PrecomputedEncoder:
 
 
 def matrix(path: Path, *, mapped: bool = False) -> NDArray[np.floating]:
-    """Rows of numbers from a .npy file, ``mapped`` from disk rather than read."""
+    """The two-dimensional array of a .npy file, mapped from disk with ``mapped``; `InputError` for anything else."""
     try:
-        found = np.load(path, mmap_mode="r" if mapped else None, allow_pickle=False)
+        array = np.load(path, mmap_mode="r" if mapped else None, allow_pickle=False)
     except (OSError, ValueError, EOFError) as error:
         raise InputError(f"not a readable .npy array: {error}", path) from None
-    if not isinstance(found, np.ndarray) or found.ndim != 2 or found.dtype.kind not in "fiu":
+    if not isinstance(array, np.ndarray) or array.ndim != 2 or array.dtype.kind not in "fiu":
         raise InputError("not a .npy array with a row of numbers for each vector", path)
-    return found
+    return array
 
 
 def read(vectors: Path, ids: Path) -> PrecomputedEncoder:
-    """``ids`` holds the text of each row, one a line."""
+    """An encoder from a .npy file and a text file with the text of each row, one a line."""
     rows = matrix(vectors)
     try:
         lines = ids.read_text(encoding="utf-8").splitlines()

@@ -26,6 +26,8 @@ FLAG_OF_POOLING = {
 
 @dataclass(frozen=True)
 class Recipe:
+    """How the vectors of a folder of weights are made from its token vectors."""
+
     dim: int
     pooling: str
     prompt: str
@@ -34,6 +36,7 @@ class Recipe:
 
 
 def read(folder: Path, name: str) -> Recipe:
+    """The recipe of a folder; `InputError` where its files are missing, damaged or ask for something else."""
     config = _json(folder / "config.json")
     dim = config.get("hidden_size", config.get("dim", config.get("d_model")))
     if not isinstance(dim, int):
@@ -94,13 +97,13 @@ def _prompt(folder: Path, name: str) -> str:
 
 def _json(path: Path, *, optional: bool = False, kind: type = dict) -> Any:
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         if optional:
             return kind()
         raise InputError("missing, so this is not a folder of encoder weights", path) from None
     except ValueError:
         raise InputError("not valid JSON", path) from None
-    if not isinstance(found, kind):
+    if not isinstance(content, kind):
         raise InputError(f"expected a JSON {'list' if kind is list else 'object'}", path)
-    return found
+    return content

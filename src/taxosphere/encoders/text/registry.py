@@ -21,7 +21,7 @@ _STORE_EVERY = 1024  # a kill in the middle of a long run loses at most this man
 
 
 class TextEncoder(Protocol):
-    """What turns texts into vectors; anything with these three members can be given to ``Polaris.fit``."""
+    """What turns texts into vectors; ``Polaris.fit`` takes anything with these three members."""
 
     @property
     def name(self) -> str:
@@ -79,7 +79,7 @@ class CheckedEncoder:
 
 
 def check_encoder(encoder: object) -> TextEncoder:
-    """The encoder, if it has ``name``, ``dim`` and ``encode``; a caller's own one checks its results from now on.
+    """The encoder, if it has ``name``, ``dim`` and ``encode``; results of a caller's one are checked from now on.
 
     Parameters
     ----------

@@ -37,7 +37,19 @@ _LAYER = re.compile(r"(?:^|\.)(?:layers?|blocks?|h)\.(\d+)\.")  # how BERT, its 
 
 
 class TransformerEncoder:
-    """Loads its weights at the first text that needs them; ``tuned`` ones take the place of those on disk."""
+    """A Hugging Face text model, loaded at the first text.
+
+    Parameters
+    ----------
+    weights : Weights
+        Folder and identity of the weights.
+    max_tokens : int
+        Longer texts are cut off.
+    prefix : str, optional
+        Put in front of every text; None: what the model's folder asks for.
+    tuned : mapping, optional
+        Fine-tuned weights by name, in place of those on disk.
+    """
 
     def __init__(
         self, weights: Weights, *, max_tokens: int = 64, prefix: str | None = None, tuned: Arrays | None = None
@@ -52,7 +64,7 @@ class TransformerEncoder:
         self._reader: Reader | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        """What a copy needs; weights laid out for this processor are laid out again."""
+        """State for pickle and copy, without the weights that were laid out for this processor."""
         return {**vars(self), "_reader": None}
 
     @property
@@ -62,7 +74,7 @@ class TransformerEncoder:
         return json.dumps([*parts, _digest(self.tuned)] if self.tuned else parts)
 
     def with_weights(self, tuned: Arrays) -> TransformerEncoder:
-        """The encoder as it is on disk but for these weights, given by the names they have in its model."""
+        """The encoder with these weights, by their names in its model, in place of those on disk."""
         return TransformerEncoder(self.weights, max_tokens=self.max_tokens, prefix=self.prefix, tuned=tuned)
 
     def upper(self, layers: int) -> dict[str, nn.Parameter]:
@@ -102,7 +114,7 @@ class TransformerEncoder:
         return model
 
     def encode(self, texts: Sequence[str], *, progress: CountProgress | None = None) -> Floats:
-        """Each distinct text once, shortest first."""
+        """Vectors (len(texts), dim), rows of length one; each distinct text is encoded once, shortest first."""
         import torch
 
         distinct = list(dict.fromkeys(texts))

@@ -1,4 +1,4 @@
-"""Two looks at a concept's text: all of it, and the name alone."""
+"""Text vectors of concepts: of the whole text, and of the name alone."""
 
 from __future__ import annotations
 
@@ -15,22 +15,25 @@ from taxosphere.typing import CountProgress, Floats
 
 @dataclass(frozen=True)
 class TextVectors:
-    """Unit vectors, one row per concept."""
+    """Unit vectors (n, dim), one row per concept: of name and description (``full``) and of the name."""
 
     full: Floats
     name: Floats
 
     def take(self, rows: NDArray[np.integer]) -> TextVectors:
+        """Those of some concepts."""
         return TextVectors(self.full[rows], self.name[rows])
 
     def to_arrays(self) -> dict[str, Floats]:
+        """Both arrays by name, for saving."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
 def encode_text_vectors(
     encoder: TextEncoder, concepts: Sequence[Concept], progress: CountProgress | None = None
 ) -> TextVectors:
-    """All texts go to the encoder in one call, so that each distinct one is encoded once."""
+    """Text vectors of concepts, made in one call so that each distinct text is encoded once."""
     texts = [*(concept.text for concept in concepts), *(concept.name for concept in concepts)]
-    told = {"progress": progress} if isinstance(encoder, Trainable) else {}  # a look-up has nothing to tell
-    return TextVectors(*np.split(encoder.encode(texts, **told), 2))
+    # Only encoders that compute take a progress callback.
+    options = {"progress": progress} if isinstance(encoder, Trainable) else {}
+    return TextVectors(*np.split(encoder.encode(texts, **options), 2))

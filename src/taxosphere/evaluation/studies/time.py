@@ -19,7 +19,7 @@ def derive(record: Record) -> dict[str, float]:
 
 
 def verdict(findings: Findings) -> str:
-    """Modest: under a tenth of an epoch. A query is the same matrix product either way, so its time is only told."""
+    """Modest: under a tenth of an epoch. A query is the same matrix product either way, so its time is only stated."""
     parts: dict[str, list[str]] = {}
     for dataset in findings.datasets:
         if {"full", "without SVGD"} <= set(findings.labels(dataset)):

@@ -1,4 +1,4 @@
-"""From text vectors to a system's own space."""
+"""From text vectors to the space of a system."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ def start_at_similarity(of_query: nn.Linear, of_candidate: nn.Linear, gain: floa
     count = hidden // 4
     direction = torch.empty(count, dim)
     nn.init.orthogonal_(direction)
-    signs = torch.tensor([[1.0, 1.0, 1.0], [-1.0, -1.0, 1.0], [1.0, -1.0, -1.0], [-1.0, 1.0, -1.0]])
+    corners = torch.tensor([[1.0, 1.0, 1.0], [-1.0, -1.0, 1.0], [1.0, -1.0, -1.0], [-1.0, 1.0, -1.0]])
     used = slice(0, 4 * count)
-    of_query.weight[used] = (signs[:, 0, None, None] * direction).flatten(0, 1)
-    of_candidate.weight[used, :dim] = (signs[:, 1, None, None] * direction).flatten(0, 1)
+    of_query.weight[used] = (corners[:, 0, None, None] * direction).flatten(0, 1)
+    of_candidate.weight[used, :dim] = (corners[:, 1, None, None] * direction).flatten(0, 1)
     if of_query.bias is not None:
         of_query.bias.zero_()
     weights = torch.zeros(hidden)
-    weights[used] = gain * signs[:, 2].repeat_interleave(count) / max(1, count)
+    weights[used] = gain * corners[:, 2].repeat_interleave(count) / max(1, count)
     return weights

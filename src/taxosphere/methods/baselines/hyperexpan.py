@@ -114,16 +114,16 @@ class HyperExpanNetwork(Network):
 
     def candidate(self, views: MaskedCandidates) -> Tensor:
         nets, curvature = self.seed.ego_nets(views), F.softplus(self.raw_curvature)
-        known, place = torch.unique(nets.member, return_inverse=True)
-        x = exp0(self.seed.vectors[known], curvature[0])
+        members, place = torch.unique(nets.member, return_inverse=True)
+        x = exp0(self.seed.vectors[members], curvature[0])
         for i, layer in enumerate(self.graph):
             assert isinstance(layer, HyperbolicLayer)
             tangent = layer.transform(x, curvature[i])
-            # Before the first exchange a concept looks the same in every neighbourhood.
+            # Before the first exchange a concept is the same in every neighbourhood.
             x = layer.gather(tangent[place] if i == 0 else tangent, nets, curvature[i + 1])
         readout = segment_mean(log0(x, curvature[-1]), nets.owner, len(views.position))
-        own = self.seed.dim**0.5 * self.seed.vectors[views.position]
-        out: Tensor = self.of_candidate(torch.cat([own, readout], dim=-1))
+        vectors = self.seed.dim**0.5 * self.seed.vectors[views.position]
+        out: Tensor = self.of_candidate(torch.cat([vectors, readout], dim=-1))
         return out
 
     def match(self, query: Tensor, candidate: Tensor) -> Tensor:

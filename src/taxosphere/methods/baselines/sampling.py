@@ -29,7 +29,7 @@ def batches(seed: Seed, settings: Settings, rng: np.random.Generator) -> Iterato
     edges = seed.taxonomy.edge_array.astype(np.int64)
     edges = edges[lineage.ancestors.counts[edges[:, 1]] < len(seed) - 1]  # a child below all others has no negative
     if len(edges) == 0:
-        raise TaxosphereError("the seed has no edge whose parent could be told from another concept; nothing to learn")
+        raise TaxosphereError("no edge of the seed has a concept that could be its negative; nothing to learn from")
     while True:
         parent, child = edges[rng.permutation(len(edges))].T
         wrong = sample(seed.taxonomy, lineage, child, settings.negatives, mix, rng)

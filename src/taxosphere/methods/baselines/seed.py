@@ -1,4 +1,4 @@
-"""What a compared system is given: the seed's text vectors and its edges, without the query."""
+"""The seed as compared systems use it: its text vectors and its edges, without the query."""
 
 from __future__ import annotations
 

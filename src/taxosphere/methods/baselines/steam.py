@@ -58,7 +58,7 @@ class SteamNetwork(Network):
         self._texts = self._definitions.matrices(concepts)
         self.ego = EgoEncoder(seed.dim, s)
         self.bilinear = nn.Linear(s.ego_out, seed.dim, bias=False)
-        self.own = nn.Parameter(s.sharpness * torch.eye(seed.dim))
+        self.direct = nn.Parameter(s.sharpness * torch.eye(seed.dim))
         self.mlps = nn.ModuleList(
             nn.Sequential(
                 nn.Linear(LENGTH * (count + 1), s.hidden),
@@ -80,7 +80,7 @@ class SteamNetwork(Network):
 
     def candidate(self, views: MaskedCandidates) -> Tensor:
         readout = self.ego(self.seed.vectors, self.seed.ego_nets(views), len(views.position))
-        out: Tensor = self.bilinear(readout) + self.seed.vectors[views.position] @ self.own
+        out: Tensor = self.bilinear(readout) + self.seed.vectors[views.position] @ self.direct
         return out
 
     def match(self, query: Tensor, candidate: Tensor) -> Tensor:

@@ -21,7 +21,7 @@ class TaxoExpanSettings(EgoSettings):
     steps: int = Field(120, ge=1)
     epochs: int = Field(8, ge=0)
     learning_rate: float = Field(5e-4, gt=0)
-    raw: bool = Field(True, description="join the candidate's own text vector to the readout")
+    raw: bool = Field(True, description="join the candidate's text vector to the readout")
     sharpness: float = Field(10.0, gt=0, description="of the match with that vector at the start")
 
 
@@ -31,7 +31,7 @@ class TaxoExpanNetwork(Network):
         self.settings = settings
         self.ego = EgoEncoder(seed.dim, settings)
         self.bilinear = nn.Linear(settings.ego_out, seed.dim, bias=False)
-        self.own = nn.Parameter(settings.sharpness * torch.eye(seed.dim)) if settings.raw else None
+        self.direct = nn.Parameter(settings.sharpness * torch.eye(seed.dim)) if settings.raw else None
 
     @property
     def width(self) -> int:
@@ -44,7 +44,7 @@ class TaxoExpanNetwork(Network):
         """W a_p, so that a match is one dot product with the query's vector."""
         readout = self.ego(self.seed.vectors, self.seed.ego_nets(views), len(views.position))
         out: Tensor = self.bilinear(readout)
-        return out if self.own is None else out + self.seed.vectors[views.position] @ self.own
+        return out if self.direct is None else out + self.seed.vectors[views.position] @ self.direct
 
     def match(self, query: Tensor, candidate: Tensor) -> Tensor:
         return (query * candidate).sum(-1)
