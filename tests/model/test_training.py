@@ -204,3 +204,12 @@ def test_fine_tuning_starts_from_a_given_head_and_validates_on_texts(grove: Grov
     # One step at a small rate away from the start, and not from a random network.
     assert (weights(head.network) - weights(start.network)).abs().max() < 0.2
     assert all(0 < entry.mrr <= 1 for entry in head.history)
+
+
+def test_a_training_reports_through_logging(grove: Grove, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level("DEBUG", logger="taxosphere"):
+        train_head(grove[1], grove[0], SMALL, random_state=0, epochs=2)
+    levels = [(record.levelname, record.getMessage()) for record in caplog.records]
+    assert [level for level, _ in levels] == ["DEBUG", "DEBUG", "INFO"]
+    assert levels[0][1].startswith("epoch 1 of 2")
+    assert levels[-1][1] == f"trained on {len(grove[0].edge_array)} edges for 2 epochs"

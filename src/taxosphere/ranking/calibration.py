@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize_scalar
 
 from taxosphere.ranking.logistic import Logistic
 from taxosphere.typing import Booleans, Floats
@@ -42,7 +43,7 @@ def fit_temperature(scores: NDArray[np.floating], labels: Booleans) -> float:
         probability = softmax(scores, float(np.exp(log_temperature)))
         return float(-np.log(np.maximum((probability * labels).sum(1), 1e-12)).mean())
 
-    return float(np.exp(minimize_scalar(loss, bounds=(-2.5, 2.5), method="bounded").x))
+    return _minimum(loss)
 
 
 def fit_first_place_temperature(
@@ -68,7 +69,7 @@ def fit_first_place_temperature(
         probability = softmax(scores, float(np.exp(log_temperature))).max(1) * (1 - none_probability)
         return float(-np.log(np.clip(np.where(right, probability, 1 - probability), 1e-12, 1)).mean())
 
-    return float(np.exp(minimize_scalar(loss, bounds=(-2.5, 2.5), method="bounded").x))
+    return _minimum(loss)
 
 
 def none_inputs(scores: NDArray[np.floating], features: NDArray[np.floating], orphan_features: Floats) -> Floats:
@@ -134,3 +135,10 @@ def fit_none(
     penalty = np.full(inputs.shape[1], ridge)
     penalty[-n_orphan_features:] /= _ORPHAN_RIDGE_DIVISOR
     return Logistic.fit(inputs, parent_removed, ridge=penalty, positive_share=none_share)
+
+
+def _minimum(loss: Callable[[float], float]) -> float:
+    """exp(x) for the x in [-2.5, 2.5] with the smallest loss."""
+    from scipy.optimize import minimize_scalar  # here: only fitting needs it, and its import is slow
+
+    return float(np.exp(minimize_scalar(loss, bounds=(-2.5, 2.5), method="bounded").x))

@@ -7,7 +7,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 from scipy.special import expit
 
 from taxosphere.typing import Booleans
@@ -67,6 +66,8 @@ class Logistic:
             penalty = np.append(ridge * w[:-1], 0.0)
             gradient = -(x * (importance * target * expit(-margin))[:, None]).mean(0)
             return float((importance * np.logaddexp(0, -margin)).mean() + 0.5 * penalty @ w), gradient + penalty
+
+        from scipy.optimize import minimize  # here: only fitting needs it, and its import is slow
 
         return cls(mean, scale, minimize(loss, np.zeros(x.shape[1]), jac=True, method="L-BFGS-B").x)
 

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize, minimize_scalar
 from scipy.special import logsumexp
 
 from taxosphere.errors import TaxosphereError
@@ -166,6 +165,8 @@ def fit_first_stage(samples: Sequence[Sample]) -> FirstStage:
     samples
         At least one, all with the same columns.
     """
+    from scipy.optimize import minimize, minimize_scalar  # here: only fitting needs it, and its import is slow
+
     names = samples[0].names
     tables = [each.features.reshape(-1, len(names)) for each in samples]
     mean, scale = moments(np.concatenate(tables))
