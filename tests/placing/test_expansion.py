@@ -1,11 +1,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 from taxosphere import Concept, Taxonomy
 from taxosphere.placing.duplicates import NameIndex
-from taxosphere.placing.expansion import Placement, decide, find_duplicates, grow, write_review
+from taxosphere.placing.expansion import Placement, decide, find_duplicates, grow
 from taxosphere.placing.suggestions import Suggestion, Suggestions
 
 
@@ -126,7 +125,7 @@ def test_the_second_of_two_may_be_told_by_a_synonym() -> None:
     assert _decide(sofa, couch)["couches"].why == "'sofas' stands before it in the list"
 
 
-def test_growing_keeps_the_seed_and_moves_children_only_when_asked(tmp_path: Path) -> None:
+def test_growing_keeps_the_seed_and_moves_children_only_when_asked() -> None:
     seed = Taxonomy.from_edges([("animal", "bird"), ("animal", "harpy eagle"), ("bird", "wren")])
     eagle = _suggestions("eagle", ("animal", 0.9))
     placed = Placement(eagle.query, eagle, eagle.parents, takes=(("harpy eagle", 0.8), ("bird", 0.1)))
@@ -143,13 +142,6 @@ def test_growing_keeps_the_seed_and_moves_children_only_when_asked(tmp_path: Pat
     expected = {("animal", "bird"), ("bird", "wren"), ("animal", "eagle"), ("eagle", "harpy eagle")}
     assert set(moved.taxonomy.edges()) == expected
     assert moved.moved == (("harpy eagle", "animal", "eagle"),)
-
-    write_review(moved, tmp_path / "review.tsv")
-    rows = (tmp_path / "review.tsv").read_text(encoding="utf-8").splitlines()
-    columns = ["id", "name", "description", "synonyms", "image", "why", "none_probability", "parent_1"]
-    assert rows[0].split("\t")[:8] == columns
-    assert len(rows) == 2
-    assert rows[1].startswith('rock\trock\t"a ""hard""\tthing"\tstone|boulder\t\tx\t0.0000\tanimal\tanimal\t0.2000')
 
 
 def test_a_child_is_not_moved_below_what_hangs_below_it() -> None:

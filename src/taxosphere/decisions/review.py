@@ -47,11 +47,12 @@ class ReviewRow:
     why: str = ""
     decision: str = ""
     note: str = ""
+    reasons: str = ""
 
     @classmethod
-    def of(cls, placement: Placement) -> ReviewRow:
-        """The row of a concept that was not attached."""
-        return cls(placement.concept, placement.suggestions, placement.why)
+    def of(cls, placement: Placement, reasons: str = "") -> ReviewRow:
+        """The row of a concept that was not attached, with what speaks for its best candidate."""
+        return cls(placement.concept, placement.suggestions, placement.why, reasons=reasons)
 
     @classmethod
     def decided(cls, concept: Concept, event: Event) -> ReviewRow:
@@ -101,7 +102,7 @@ def _cells(row: ReviewRow, references: References, optional: Iterable[str], extr
     for rank in range(CANDIDATES):
         cells += _candidate(suggestions, rank, references)
     already = suggestions.already if suggestions is not None else ()
-    cells += [references.label(already[0][0]) if already else "", _reasons(suggestions), row.note, concept.id]
+    cells += [references.label(already[0][0]) if already else "", row.reasons, row.note, concept.id]
     cells += ["|".join(_optional(concept, name)) for name in optional]
     values: dict[str, list[str]] = {}
     for key, value in concept.extras:
@@ -115,11 +116,3 @@ def _candidate(suggestions: Suggestions | None, rank: int, references: Reference
     candidate = suggestions[rank]
     label, path = references.label(candidate.id), " > ".join(candidate.path)
     return iter((label, path, f"{candidate.probability:.4f}"))
-
-
-def _reasons(suggestions: Suggestions | None) -> str:
-    """What speaks for the best candidate, the strongest reason first."""
-    if not suggestions:
-        return ""
-    weights = sorted(suggestions[0].reasons.items(), key=lambda item: -item[1])
-    return "; ".join(name for name, weight in weights if weight > 0)

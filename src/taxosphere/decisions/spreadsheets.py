@@ -10,7 +10,7 @@ import csv
 import re
 import zipfile
 from collections.abc import Iterable, Sequence
-from itertools import chain
+from itertools import chain, islice
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -18,8 +18,8 @@ from xml.etree import ElementTree
 
 from taxosphere import atomic
 from taxosphere.errors import InputError, require
-from taxosphere.taxonomy.formats.io import tables, workbook
-from taxosphere.taxonomy.formats.io.streams import reading
+from taxosphere.taxonomy.formats.io import delimiter, tables, workbook
+from taxosphere.taxonomy.formats.io.streams import open_text, reading
 
 SUFFIXES = (".csv", ".tsv", ".xlsx")
 LONGEST_CELL = 32_767  # characters, in Excel
@@ -41,6 +41,15 @@ def suffix_of(path: str | PathLike[str]) -> str:
     if suffix == ".xlsx":
         require("openpyxl", "sheets")
     return suffix
+
+
+def delimiter_of(path: Path) -> str:
+    """What stands between the cells of a CSV file that a user has, which is what the user's Excel expects."""
+    if path.suffix.lower() != ".csv":
+        return ","
+    with open_text(path) as handle:
+        between = delimiter.of(list(islice(handle, delimiter.HEAD)))
+    return between if between in ",;" else ","
 
 
 def guard(cell: str) -> str:

@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Any
 
 from taxosphere.decisions.events import Event, Strings
+from taxosphere.errors import TaxosphereError
 from taxosphere.placing.duplicates import fold
 from taxosphere.taxonomy import Concept, Taxonomy
 
@@ -36,7 +37,7 @@ class Item:
     """The concept that a ``same`` names."""
 
 
-class Conflict(Exception):
+class Conflict(TaxosphereError):
     """An event cannot be carried out: ``code`` says why in one word, the message in a sentence."""
 
     def __init__(self, code: str, message: str) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import glob
+import json
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import replace
 from itertools import chain
 from os import PathLike
@@ -13,16 +14,17 @@ from pathlib import Path
 from taxosphere.errors import InputError
 from taxosphere.taxonomy import Concept, Taxonomy
 from taxosphere.taxonomy.formats import obo
-from taxosphere.taxonomy.formats.io import cells, json_values
+from taxosphere.taxonomy.formats.io import cells, json_values, workbook
 from taxosphere.taxonomy.formats.io.draft import LONGEST_TEXT
 from taxosphere.taxonomy.formats.io.streams import bare_suffix, expand_home, numbered_lines
 from taxosphere.taxonomy.formats.io.tables import check_distinct, read_rows
-from taxosphere.taxonomy.ids import IdMinter, style_of
+from taxosphere.taxonomy.ids import IdMinter, parse_pattern, style_of
 
 COLUMNS = ("id", "name", "description", "synonyms", "image")
 _LISTS = ("synonyms", "image")
 _ROLES = {"id": (*cells.ROLES["id"], "class_id"), "name": (*cells.ROLES["name"], "preferred_label", "term")}
 _TITLES = cells.TITLES.union(*_ROLES.values())
+_LONGEST_TITLE = 3  # words; a definition beside a concept that is called "label" has more
 New = str | tuple[str, str | None] | Concept
 _Cell = str | list[str]
 _Rows = Iterator[tuple[int, dict[str, _Cell]]]
@@ -31,21 +33,28 @@ _Rows = Iterator[tuple[int, dict[str, _Cell]]]
 def read_concepts(
     path: str | PathLike[str], taxonomy: Taxonomy, warn: Callable[[str], object] = lambda _line: None
 ) -> list[Concept]:
-    """Read new concepts from a file.
+    """New concepts from a file; one without an id gets one in the style of the taxonomy's. ``warn`` is told what may
+    have been meant otherwise."""
+    return with_ids(read_list(path, warn), taxonomy, Path(path))
+
+
+def read_list(
+    path: str | PathLike[str], warn: Callable[[str], object] = lambda _line: None
+) -> list[tuple[int, Concept]]:
+    """New concepts from a file as they stand there, each with its line.
 
     Parameters
     ----------
     path
-        A .tsv or .csv table, a .jsonl file with an object a line, or a .txt file with a name a line; packed or not.
-    taxonomy
-        Concepts without an id get one in the pattern of its ids.
+        A table (``.tsv``, ``.csv``, ``.xlsx``, ``.xls``, ``.ods``), JSON lines, or one name a line (``.txt``). Columns
+        and keys that are none of `COLUMNS` are kept in the extras of the concepts.
     warn
-        Called with a line of text about what may have been meant otherwise.
+        Called with one line about what may have been meant otherwise.
 
     Raises
     ------
     InputError
-        The file is none of these, holds no concepts or a bad one, or an id is taken.
+        With the line, where it is no list of concepts.
     """
     source = Path(path)
     suffix = bare_suffix(source)
@@ -54,35 +63,50 @@ def read_concepts(
     elif suffix == ".txt":
         rows = ((number, dict[str, _Cell](name=line)) for number, line in numbered_lines(source) if line.strip())
     elif suffix in (".tsv", ".csv"):
-        rows = _table_rows(source, warn)
+        rows = _table_rows(source, read_rows(source), warn)
+    elif suffix in workbook.SUFFIXES:
+        rows = _table_rows(source, _sheet_rows(source), warn)
     else:
-        raise InputError("a list of concepts is a .tsv, .csv, .jsonl or .txt file", source)
-    concepts = with_ids(_concepts(source, rows), taxonomy, source)
+        raise InputError("a list of concepts is a .tsv, .csv, .xlsx, .jsonl or .txt file", source)
+    concepts = list(_concepts(source, rows))
     if not concepts:
         raise InputError("holds no concepts", source)
     return concepts
+
+
+def _sheet_rows(source: Path) -> Iterator[tuple[int, list[str]]]:
+    sheets = workbook.sheets(source)
+    grid = next(iter(sheets.values()))() if sheets else []
+    return ((number, row) for number, row in enumerate(grid, 1) if any(cell.strip() for cell in row))
 
 
 def with_ids(
     numbered: Iterable[tuple[int, Concept]],
     taxonomy: Taxonomy,
     source: Path | None = None,
+    *,
+    pattern: str = "",
+    reserved: Collection[str] = (),
 ) -> list[Concept]:
-    """Concepts with ids: those without one get one in the pattern of the taxonomy's.
+    """Give ids to concepts that have none, and refuse ids that are taken.
 
     Parameters
     ----------
     numbered
-        Concepts with their line in the file, 0 where there is none.
+        Concepts with their lines.
     taxonomy
-        The taxonomy they are new to.
+        Where they are going to; its ids are taken.
     source
-        The file, for messages.
+        The file they come from, for messages.
+    pattern
+        Of new ids, see `parse_pattern`; without, the style of the taxonomy goes on.
+    reserved
+        Ids that no new concept may get besides.
 
     Raises
     ------
     InputError
-        An id is taken, or a text cannot be written to any format.
+        With the line, where an id is taken.
     """
     concepts = list(numbered)
     stated, kept = {concept.id for _, concept in concepts}, obo.kept_ids(taxonomy)
@@ -92,18 +116,19 @@ def with_ids(
         return id in taxonomy or id in new or id in kept
 
     def taken(id: str) -> bool:
-        return there(id) or id in stated
+        return there(id) or id in stated or id in reserved
 
-    minter = IdMinter(style_of(taxonomy), taken)
-    complete = []
+    used = (*taxonomy.ids, *kept, *reserved) if pattern else ()
+    minter = IdMinter(parse_pattern(pattern) if pattern else style_of(taxonomy), taken, used)
+    numbered_ids = []
     for number, concept in concepts:
         _check_texts(concept, source, number or None)
         id = concept.id or minter.mint(concept.name or "image")
         if there(id):
             raise InputError(f"the id '{id}' is taken; choose another or leave it empty", source, number or None)
         new.add(id)
-        complete.append(replace(concept, id=id))
-    return complete
+        numbered_ids.append(replace(concept, id=id))
+    return numbered_ids
 
 
 def as_concepts(concepts: Iterable[New], taxonomy: Taxonomy) -> list[Concept]:
@@ -164,6 +189,7 @@ def _concepts(source: Path, rows: _Rows) -> Iterator[tuple[int, Concept]]:
                 texts.get("description", ""),
                 _several(row.get("synonyms", "")),
                 tuple(_image_path(entry, source) for entry in images),
+                tuple((key, text) for key, text in texts.items() if key not in COLUMNS and text),
             ),
         )
 
@@ -179,22 +205,19 @@ def _image_path(entry: str, source: Path) -> str:
     return str(path) if path.exists() or glob.has_magic(entry) else entry
 
 
-def _table_rows(source: Path, warn: Callable[[str], object]) -> _Rows:
-    rows = read_rows(source)
+def _table_rows(source: Path, rows: Iterator[tuple[int, list[str]]], warn: Callable[[str], object]) -> _Rows:
     first = next(rows, None)
     if first is None:
         raise InputError("holds no concepts", source)
     header = _columns(first[1])
     plain = set(map(cells.plain, first[1]))
-    if "name" in plain or (plain <= _TITLES and not {"name", "image"}.isdisjoint(map(cells.plain, header))):
-        check_distinct(source, header, first[0])
-        lists = [name + cells.ESCAPED for name in _LISTS]
-        unknown = [column for column in header if column not in (*COLUMNS, *lists)]
-        if unknown:
-            raise InputError(f"unknown column '{unknown[0]}'; known are {', '.join(COLUMNS)}", source, first[0])
-        if len(header) == 1 and plain != {"name"}:  # a single word other than "name" may well be a concept
-            title = f"'{first[1][0].strip()}' is read as the title of the column"
-            warn(f"{source}:{first[0]}: {title}; if it is a concept, write a line 'name' above it")
+    short = len(first[1]) > 1 and all(len(cell.split()) <= _LONGEST_TITLE for cell in first[1])
+    named = "name" in plain or (short and not plain.isdisjoint(_ROLES["name"]))
+    if named or (plain <= _TITLES and not {"name", "image"}.isdisjoint(map(cells.plain, header))):
+        check_distinct(source, [title for title in header if title], first[0])
+        if len(header) == 1 and plain != {"name"}:  # a lone word that is no name of ours may well be a concept
+            message = f"'{first[1][0].strip()}' is read as the title of the column"
+            warn(f"{source}:{first[0]}: {message}; if it is a concept, write a line 'name' above it")
     elif len(plain) > 1 and not plain.isdisjoint(_TITLES) and all(cell.strip().isidentifier() for cell in first[1]):
         hint = f"title its columns {', '.join(COLUMNS)}, or give the list a header"
         raise InputError(f"looks like a header, but its titles are not known; {hint}", source, first[0])
@@ -216,11 +239,17 @@ def _columns(titles: list[str]) -> list[str]:
 
 
 def _row(source: Path, header: list[str], number: int, texts: list[str]) -> dict[str, _Cell]:
-    if len(texts) > len(header):
-        names = ", ".join(header)
-        raise InputError(f"{len(texts)} columns where {len(header)} are known ({names})", source, number)
-    values = dict(cells.read_column(column, text) for column, text in zip(header, texts) if text)
-    return {name: several if name in _LISTS else several[0] for name, several in values.items()}
+    if any(text.strip() for text in texts[len(header) :]):
+        titles = ", ".join(header)
+        raise InputError(f"{len(texts)} columns where {len(header)} are known ({titles})", source, number)
+    row: dict[str, _Cell] = {}
+    for column, text in zip(header, texts):
+        if text and column.removesuffix(cells.ESCAPED) in COLUMNS:
+            name, several = cells.read_column(column, text)
+            row[name] = several if name in _LISTS else several[0]
+        elif text and column:
+            row[column] = text
+    return row
 
 
 def _json_rows(source: Path) -> _Rows:
@@ -230,9 +259,6 @@ def _json_rows(source: Path) -> _Rows:
         row = json_values.parse(line, source, number)
         if not isinstance(row, dict):
             raise InputError('one JSON object a line is expected, like {"name": "…"}', source, number)
-        unknown = [key for key in row if key not in COLUMNS]
-        if unknown:
-            raise InputError(f"unknown key '{unknown[0]}'; known are {', '.join(COLUMNS)}", source, number)
         yield number, {key: _json_cell(key, value, source, number) for key, value in row.items()}
 
 
@@ -244,5 +270,7 @@ def _json_cell(key: str, value: object, source: Path, number: int) -> _Cell:
         return str(value)
     if key in _LISTS and isinstance(value, list) and all(isinstance(part, str) for part in value):
         return value
-    expected = "a text or a list of texts" if key in _LISTS else "a text"
-    raise InputError(f"'{key}' must be {expected}", source, number)
+    if key not in COLUMNS:
+        return json.dumps(value, ensure_ascii=False)
+    wanted = "a text or a list of texts" if key in _LISTS else "a text"
+    raise InputError(f"'{key}' must be {wanted}", source, number)

@@ -7,21 +7,16 @@ in the order of their probability; a candidate that would close a cycle is skipp
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from os import PathLike
 from pathlib import PurePath
 from typing import Any
 
-from taxosphere import atomic
 from taxosphere.placing.duplicates import NameIndex, fold
 from taxosphere.placing.suggestions import Suggestion, Suggestions
 from taxosphere.taxonomy import Concept, Taxonomy
 from taxosphere.taxonomy.formats.image_folder import readable
-
-_CANDIDATES = 5  # of a concept in the review table
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,28 +293,3 @@ def grow(seed: Taxonomy, placements: Sequence[Placement], *, insert: float | Non
 def named(concept: Concept) -> Concept:
     """The concept; one with images alone gets the file name of the first as its name."""
     return concept if concept.name else replace(concept, name=readable(PurePath(concept.images[0]).stem))
-
-
-def write_review(expansion: Expansion, path: str | PathLike[str]) -> None:
-    """Write a table of what a person must decide: a row per concept, with its best candidates.
-
-    Parameters
-    ----------
-    expansion
-        What `grow` returned.
-    path
-        A tab-separated file that any spreadsheet opens.
-    """
-    header = ["id", "name", "description", "synonyms", "image", "why", "none_probability"]
-    for rank in range(1, _CANDIDATES + 1):
-        header += [f"parent_{rank}", f"parent_{rank}_name", f"parent_{rank}_probability"]
-    with atomic.file(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as handle:
-        writer = csv.writer(handle, delimiter="\t", lineterminator="\n")
-        writer.writerow(header)
-        for placement in expansion.review:
-            concept, ranked = placement.concept, placement.suggestions
-            row = [concept.id, concept.name, concept.description, "|".join(concept.synonyms), "|".join(concept.images)]
-            row += [placement.why, f"{ranked.none_probability:.4f}"]
-            for suggestion in ranked[:_CANDIDATES]:
-                row += [suggestion.id, suggestion.name, f"{suggestion.probability:.4f}"]
-            writer.writerow(row)

@@ -72,6 +72,21 @@ def explain(fitted: Fitted, suggestions: Suggestions, *, most: int = 5) -> list[
     return [_reasons(suggestion, evidence) for suggestion in shown]
 
 
+def supporting(fitted: Fitted, suggestions: Suggestions) -> str:
+    """What speaks for the best parent, in one line; nothing where that is a new concept itself.
+
+    Parameters
+    ----------
+    fitted : Fitted
+        What a fit returned.
+    suggestions : Suggestions
+        What it suggested for one query.
+    """
+    if not suggestions or suggestions[0].id not in fitted.index.taxonomy:
+        return ""
+    return "; ".join(reason.text for reason in explain(fitted, suggestions, most=1)[0] if reason.supports)
+
+
 def _nearest(fitted: Fitted, query: Concept) -> Longs:
     """Positions of the concepts whose texts are most like the query's, the nearest first."""
     vector = fitted.untuned_encoder.encode([query.text])[0]

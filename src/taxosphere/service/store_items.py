@@ -143,6 +143,13 @@ def page(
     return [_item(row) for row in connection.execute(query)]
 
 
+def every(connection: Connection) -> list[Concept]:
+    """The concepts of all items, without their suggestions."""
+    return [
+        concept_from(record) for record in connection.scalars(sa.select(ITEMS.c.concept).order_by(ITEMS.c.position))
+    ]
+
+
 def counts(connection: Connection) -> dict[str, int]:
     """Number of items in each state."""
     rows = connection.execute(sa.select(ITEMS.c.state, sa.func.count()).group_by(ITEMS.c.state))

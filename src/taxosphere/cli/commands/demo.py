@@ -42,9 +42,10 @@ def demo(
     require("torch", "demo")
     require("edam_ontology", "demo")
     atomic.refuse_place(out)
+    from taxosphere.decisions import review
     from taxosphere.evaluation.reliability import reliability
     from taxosphere.model.presets import auto
-    from taxosphere.placing.expansion import write_review
+    from taxosphere.placing.reasons import supporting
     from taxosphere.polaris import Polaris
     from taxosphere.report import demo_page as report_page
 
@@ -63,7 +64,8 @@ def demo(
 
     out.mkdir(parents=True, exist_ok=True)
     expansion.taxonomy.write(out / "edam-expanded.obo")
-    write_review(expansion, out / "review.tsv")
+    rows = [review.ReviewRow.of(p, supporting(model.fitted, p.suggestions)) for p in expansion.review]
+    review.write(out / "review.tsv", rows, expansion.taxonomy)
     held = model.out_of_fold
     page = report_page.Demo(
         "Putting concepts back into EDAM",

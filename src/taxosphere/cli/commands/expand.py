@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,16 +11,23 @@ import typer
 
 from taxosphere import atomic
 from taxosphere.cli import output
+from taxosphere.cli.options import BY, IDS
 from taxosphere.cli.progress import steps
-from taxosphere.errors import InputError
+from taxosphere.errors import InputError, require
 
 if TYPE_CHECKING:
+    from taxosphere.decisions.events import Event
+    from taxosphere.decisions.review import ReviewRow
+    from taxosphere.decisions.review_reader import Origin
     from taxosphere.placing.expansion import Expansion
+    from taxosphere.polaris import Polaris
+    from taxosphere.service.store import Store
+    from taxosphere.service.store_expand import Memory
 
 
 def expand(
     model: Path = typer.Argument(..., metavar="MODEL", help="A folder written by 'taxosphere fit'."),
-    new: Path = typer.Argument(..., metavar="NEW.tsv", help="New concepts: .tsv, .csv, .jsonl or .txt."),
+    new: Path = typer.Argument(..., metavar="NEW", help="New concepts: .tsv, .csv, .xlsx, .jsonl or .txt."),
     out: Path = typer.Option(
         ..., "-o", "--out", metavar="OUT", help="The expanded taxonomy; the suffix is its format."
     ),
@@ -26,50 +35,132 @@ def expand(
     insert: float | None = typer.Option(
         None, min=0.0, max=1.0, metavar="P", help="Also move existing children below a new concept when this sure."
     ),
-    review: Path | None = typer.Option(None, metavar="REVIEW.tsv", help="Write what a person must decide here."),
+    review: Path | None = typer.Option(
+        None, metavar="REVIEW", help="Write what a person must decide here: .csv or .xlsx for Excel, or .tsv."
+    ),
+    db: str = typer.Option(
+        "",
+        "--db",
+        metavar="URL",
+        help="Decisions so far: what was decided is not asked again. A file, or postgresql://…",
+    ),
+    by: str = BY,
+    ids: str = IDS,
     skip_broken: bool = typer.Option(False, "--skip-broken", help="Go on without images that cannot be used."),
     json: bool = typer.Option(False, "--json", help="Print every placement as one JSON document."),
 ) -> None:
     """Attach new concepts where the model is sure and list the rest for review.
 
-    New concepts may be parents of one another, in any order. Where the list has a column 'image' and the model knows
-    images, they are looked at too; a concept without a name is placed by them alone.
+    New concepts may be parents of one another, in any order. Columns of the list that are not ours go along into the
+    review table and the output. Where the list has a column 'image' and the model knows images, they are used too; a
+    concept without a name is placed by them alone.
 
-    The output has the format its suffix names and keeps everything the taxonomy carried.
+    The review table has a column 'decision' to be filled in; 'taxosphere apply' carries it out. The output has the
+    format its suffix names and keeps everything the taxonomy carried.
 
-    Example: taxosphere expand ontology-model new.tsv -o ontology.obo --accept 0.8 --review review.tsv
+    Example: taxosphere expand ontology-model new.csv -o ontology.obo --accept 0.8 --review review.xlsx
     """
-    from taxosphere.cli.images import usable
-    from taxosphere.images.model import title
-    from taxosphere.placing.concept_list import read_concepts
-    from taxosphere.placing.expansion import write_review
+    from taxosphere.decisions import provenance, spreadsheets
+    from taxosphere.decisions import review as review_table
+    from taxosphere.placing.reasons import supporting
     from taxosphere.polaris import Polaris
     from taxosphere.taxonomy.formats import registry
+    from taxosphere.taxonomy.ids import parse_pattern
 
     targets = [out] if review is None else [out, review]
     _refuse(targets, model, new)
     registry.check_target(out)
     if review is not None:
         atomic.refuse_file(review)
+        spreadsheets.suffix_of(review)
+    if ids:
+        parse_pattern(ids)
     fitted = Polaris.load(model)
-    concepts = usable(fitted, read_concepts(new, fitted.taxonomy, output.warn), skip=skip_broken)
-    with steps() as report:
-        expansion = fitted.expand(concepts, accept=accept, insert=insert, progress=report)
-    for line in registry.unsupported_content(expansion.taxonomy, out):
-        output.warn(f"{out}: {line}")
-    expansion.taxonomy.write(out)
-    if review is not None:
-        write_review(expansion, review)
+    with nullcontext() if not db else _store(db) as store:
+        run = _Run(fitted, new, _origin(fitted, model, by), ids, store)
+        expansion, events = run.expand(accept=accept, insert=insert, skip_broken=skip_broken)
+        grown = provenance.add(expansion.taxonomy, events, out, new_columns=bool(by))
+        for line in registry.unsupported_content(grown, out):
+            output.warn(f"{out}: {line}")
+        grown.write(out)
+        if review is not None:
+            asked = [review_table.ReviewRow.of(p, supporting(fitted.fitted, p.suggestions)) for p in expansion.review]
+            rows = [*asked, *run.rejected]
+            review_table.write(review, rows, expansion.taxonomy, between=spreadsheets.delimiter_of(new))
+    _show(expansion, json=json)
+    if run.settled or run.rejected:
+        output.say(f"{run.settled + len(run.rejected):,} were decided before, {len(run.rejected):,} of them rejected")
+    output.say(
+        f"attached {len(expansion.attached):,} of {len(expansion.placements):,}, {len(expansion.review):,} for review"
+    )
+    output.say(f"wrote {' and '.join(map(str, targets))}")
+
+
+def _store(db: str) -> Store:
+    require("sqlalchemy", "service")
+    from taxosphere.service.store import Store
+
+    return Store(db)
+
+
+def _origin(fitted: Polaris, model: Path, by: str) -> Origin:
+    from taxosphere.decisions.events import digest, now
+    from taxosphere.decisions.review_reader import Origin
+
+    version = hashlib.sha256((model / "manifest.json").read_bytes()).hexdigest()[:12]
+    return Origin(by=by, at=now(), base=digest(fitted.taxonomy), model=version)
+
+
+class _Run:
+    """One list, with what is remembered of earlier ones."""
+
+    def __init__(self, fitted: Polaris, new: Path, origin: Origin, ids: str, store: Store | None) -> None:
+        from taxosphere.placing.concept_list import read_list, with_ids
+
+        self.fitted = fitted
+        self.origin = origin
+        self.settled = 0
+        self.rejected: list[ReviewRow] = []
+        self.memory: Memory | None = None
+        concepts, reserved = read_list(new, output.warn), set[str]()
+        if store is not None:
+            from taxosphere.service.store_expand import Memory
+
+            self.memory = Memory(store, fitted.taxonomy)
+            if self.memory.folding.attached():
+                fitted.adopt(
+                    self.memory.folding.taxonomy()
+                )  # what was accepted are candidates, and siblings, from now on
+            remembered = self.memory.sort_out(concepts)
+            concepts, self.settled, self.rejected = remembered.open, remembered.settled, remembered.rejected
+            reserved = self.memory.reserved - {concept.id for _, concept in concepts}
+        self.concepts = with_ids(concepts, fitted.taxonomy, new, pattern=ids, reserved=reserved)
+
+    def expand(self, *, accept: float, insert: float | None, skip_broken: bool) -> tuple[Expansion, dict[str, Event]]:
+        """Place the list and remember what came of it; with the events of all new concepts in the taxonomy."""
+        from taxosphere.cli.images import usable
+        from taxosphere.decisions import automatic
+
+        concepts = usable(self.fitted, self.concepts, skip=skip_broken)
+        with steps() as report:
+            expansion = self.fitted.expand(concepts, accept=accept, insert=insert, progress=report)
+        events = {event.item: event for event in automatic.events(expansion, self.origin) if event.kind == "accept"}
+        if self.memory is None:
+            return expansion, events
+        for line in self.memory.record(expansion, self.origin):
+            output.warn(line)
+        return expansion, self.memory.folding.attached() | events
+
+
+def _show(expansion: Expansion, *, json: bool) -> None:
+    from taxosphere.images.model import title
+
     if json:
         output.document({"placements": [p.as_dict() for p in expansion.placements], "moved": expansion.moved})
-    else:
-        rows = [
-            (title(p.concept), ", ".join(s.name for s in p.parents), p.state, p.surest) for p in expansion.placements
-        ]
-        output.table(("new concept", "attached to", "state", "probability"), rows)
-        _show_insertions(expansion)
-    output.say(f"attached {len(expansion.attached):,} of {len(concepts):,}, {len(expansion.review):,} for review")
-    output.say(f"wrote {' and '.join(map(str, targets))}")
+        return
+    rows = [(title(p.concept), ", ".join(s.name for s in p.parents), p.state, p.surest) for p in expansion.placements]
+    output.table(("new concept", "attached to", "state", "probability"), rows)
+    _show_insertions(expansion)
 
 
 def _refuse(targets: list[Path], model: Path, new: Path) -> None:
