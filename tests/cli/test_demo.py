@@ -44,6 +44,6 @@ def test_the_demo_puts_topics_back_and_leaves_a_page(
     assert all(name in page for name in hidden)
     plot, orbits = page.split("Candidates around a new concept")
     assert plot.count("<svg") == 1
-    assert orbits.count("<svg") <= demo.PICTURES
+    assert orbits.count("<svg") <= demo.DRAWN
     assert "http://" not in page.replace("http://www.w3.org/2000/svg", "")
     assert "https://" not in page
