@@ -5,7 +5,7 @@ from torch import Tensor, nn
 from taxosphere.methods.baselines import losses
 from taxosphere.methods.baselines.base import Baseline
 from taxosphere.methods.baselines.network import Batch, Network
-from taxosphere.methods.baselines.seed import Seed, TextVectors
+from taxosphere.methods.baselines.seed import MaskedCandidates, Seed
 from taxosphere.methods.baselines.settings import Settings
 
 
@@ -19,7 +19,7 @@ class TwoTowersNetwork(Network):
     def query(self, vectors: Tensor) -> Tensor:
         return self.below(vectors)
 
-    def candidate(self, views: TextVectors) -> Tensor:
+    def candidate(self, views: MaskedCandidates) -> Tensor:
         return self.above(self.seed.vectors[views.position])
 
     def match(self, query: Tensor, candidate: Tensor) -> Tensor:

@@ -10,6 +10,7 @@ from taxosphere.evaluation.studies.base import Findings, Study, Variant, assignm
 
 
 def derive(record: Record) -> dict[str, float]:
+    """Seconds of an epoch and of a fit, milliseconds of a query."""
     epochs = record["history"].get("seconds") or [record["seconds"]["fit"]]
     return {
         "epoch s": median(epochs),  # a busy machine stretches some epochs, seldom half of them

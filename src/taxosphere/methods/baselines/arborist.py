@@ -25,6 +25,8 @@ _SOURCES = 256  # searched from at once
 
 
 class ArboristSettings(Settings):
+    """Settings of Arborist."""
+
     steps: int = Field(200, ge=1)
     epochs: int = Field(15, ge=0)
     maps: int = Field(5, ge=1, description="number of edge meanings")
@@ -34,6 +36,8 @@ class ArboristSettings(Settings):
 
 
 class ArboristNetwork(Network):
+    """Score and loss of Arborist; the formula is in the docstring of the module."""
+
     def __init__(self, settings: ArboristSettings, seed: Seed) -> None:
         super().__init__(settings, seed)
         self.settings = settings
@@ -97,6 +101,8 @@ def path_distances(taxonomy: Taxonomy, sources: NDArray[np.integer]) -> NDArray[
 
 
 class Arborist(Baseline):
+    """Arborist as a method."""
+
     name = "arborist"
     settings_type = ArboristSettings
     network_type = ArboristNetwork

@@ -21,6 +21,8 @@ from taxosphere.methods.baselines.settings import Settings
 
 
 class BertMlpSettings(Settings):
+    """Settings of BERT+MLP."""
+
     hidden: int = Field(200, ge=1)
     dropout: float = Field(0.2, ge=0, lt=1)
     interactions: bool = Field(False, description="also |h_q − h_p| and h_q ∘ h_p")
@@ -28,6 +30,8 @@ class BertMlpSettings(Settings):
 
 
 class BertMlpNetwork(Network):
+    """Score and loss of BERT+MLP; the formula is in the docstring of the module."""
+
     def __init__(self, settings: BertMlpSettings, seed: Seed) -> None:
         super().__init__(settings, seed)
         self.settings, self.gain = settings, math.sqrt(seed.dim)
@@ -72,6 +76,8 @@ class BertMlpNetwork(Network):
 
 
 class BertMlp(Baseline):
+    """BERT+MLP as a method."""
+
     name = "bert-mlp"
     settings_type = BertMlpSettings
     network_type = BertMlpNetwork

@@ -23,6 +23,8 @@ _APART = -1e3  # all disjoint pairs score below all overlapping ones
 
 
 class BoxSettings(Settings):
+    """Settings of BoxTaxo."""
+
     dim: int = Field(64, ge=1)
     hidden: int = Field(0, ge=0)
     centre_scale: float = Field(0.2, gt=0, description="spread of the centres at the start")
@@ -44,6 +46,8 @@ class BoxSettings(Settings):
 
 
 class BoxNetwork(Network):
+    """Score and loss of BoxTaxo; the formula is in the docstring of the module."""
+
     def __init__(self, settings: BoxSettings, seed: Seed) -> None:
         super().__init__(settings, seed)
         self.settings = settings
@@ -94,6 +98,8 @@ class BoxNetwork(Network):
 
 
 class Box(Baseline):
+    """BoxTaxo as a method."""
+
     name = "box"
     settings_type = BoxSettings
     network_type = BoxNetwork

@@ -36,11 +36,15 @@ class ClipZeroShot:
 
 
 class Clip1Settings(Settings):
+    """Settings of CLIP-1."""
+
     hidden: int = Field(256, ge=1)
     dropout: float = Field(0.2, ge=0, lt=1)
 
 
 class Clip1Network(Network):
+    """Score and loss of CLIP-1; the formula is in the docstring of the module."""
+
     def __init__(self, settings: Clip1Settings, seed: Seed) -> None:
         super().__init__(settings, seed)
         self.settings, self.gain = settings, seed.dim**0.5
@@ -70,17 +74,23 @@ class Clip1Network(Network):
 
 
 class Clip1(Baseline):
+    """CLIP-1 as a method."""
+
     name = "clip-1"
     settings_type = Clip1Settings
     network_type = Clip1Network
 
 
 class Clip2Settings(Settings):
+    """Settings of CLIP-2."""
+
     dim: int = Field(256, ge=1)
     margin: float = Field(0.2, gt=0)
 
 
 class Clip2Network(Network):
+    """Score and loss of CLIP-2; the formula is in the docstring of the module."""
+
     def __init__(self, settings: Clip2Settings, seed: Seed) -> None:
         super().__init__(settings, seed)
         self.settings = settings
@@ -105,6 +115,8 @@ class Clip2Network(Network):
 
 
 class Clip2(Baseline):
+    """CLIP-2 as a method."""
+
     name = "clip-2"
     settings_type = Clip2Settings
     network_type = Clip2Network

@@ -23,6 +23,8 @@ _EPSILON = 2.0
 
 
 class ConESettings(Settings):
+    """Settings of ConE."""
+
     dim: int = Field(128, ge=1)
     hidden: int = Field(0, ge=0)
     offset: float = Field(4.0, gt=0)
@@ -31,6 +33,8 @@ class ConESettings(Settings):
 
 
 class ConENetwork(Network):
+    """Score and loss of ConE; the formula is in the docstring of the module."""
+
     def __init__(self, settings: ConESettings, seed: Seed) -> None:
         super().__init__(settings, seed)
         self.settings = settings
@@ -66,6 +70,8 @@ class ConENetwork(Network):
 
 
 class ConE(Baseline):
+    """ConE as a method."""
+
     name = "cone"
     settings_type = ConESettings
     network_type = ConENetwork

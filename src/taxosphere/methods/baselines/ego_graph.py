@@ -12,6 +12,8 @@ from taxosphere.methods.baselines.settings import Settings
 
 
 class EgoSettings(Settings):
+    """Settings of the graph attention over neighbourhoods."""
+
     ego_hidden: int = Field(100, ge=1, description="of each attention head")
     ego_heads: int = Field(4, ge=1)
     ego_position: int = Field(50, ge=1, description="size of the embedding of a role")

@@ -24,6 +24,8 @@ _EDGE = 1e-5  # cosines and radii keep this far from ±1
 
 
 class EntailmentConesSettings(Settings):
+    """Settings of hyperbolic entailment cones."""
+
     learning_rate: float = Field(3e-4, gt=0)
     above: float = Field(0.4, ge=0, le=1)
     dim: int = Field(384, ge=2)
@@ -35,6 +37,8 @@ class EntailmentConesSettings(Settings):
 
 
 class EntailmentConesNetwork(Network):
+    """Score and loss of hyperbolic entailment cones; the formula is in the docstring of the module."""
+
     def __init__(self, settings: EntailmentConesSettings, seed: Seed) -> None:
         super().__init__(settings, seed)
         self.settings = settings
@@ -81,6 +85,8 @@ class EntailmentConesNetwork(Network):
 
 
 class EntailmentCones(Baseline):
+    """Hyperbolic entailment cones as a method."""
+
     name = "entailment-cones"
     settings_type = EntailmentConesSettings
     network_type = EntailmentConesNetwork

@@ -24,6 +24,8 @@ _LARGEST = -1e-7  # a probability of exactly 1 would make log(1 − P) infinite
 
 
 class GumbelBoxSettings(Settings):
+    """Settings of Gumbel boxes."""
+
     above: float = Field(0.3, ge=0, le=1)
     dim: int = Field(64, ge=1)
     hidden: int = Field(0, ge=0)
@@ -40,6 +42,8 @@ def log1mexp(x: Tensor) -> Tensor:
 
 
 class GumbelBoxNetwork(Network):
+    """Score and loss of Gumbel boxes; the formula is in the docstring of the module."""
+
     def __init__(self, settings: GumbelBoxSettings, seed: Seed) -> None:
         super().__init__(settings, seed)
         self.settings = settings
@@ -80,6 +84,8 @@ class GumbelBoxNetwork(Network):
 
 
 class GumbelBox(Baseline):
+    """Gumbel boxes as a method."""
+
     name = "gumbel-box"
     settings_type = GumbelBoxSettings
     network_type = GumbelBoxNetwork

@@ -23,6 +23,8 @@ _EPSILON = 2.0
 
 
 class HakeSettings(Settings):
+    """Settings of HAKE."""
+
     dim: int = Field(64, ge=1, description="of the modulus and of the phase")
     hidden: int = Field(0, ge=0)
     offset: float = Field(12.0, gt=0)
@@ -32,6 +34,8 @@ class HakeSettings(Settings):
 
 
 class HakeNetwork(Network):
+    """Score and loss of HAKE; the formula is in the docstring of the module."""
+
     def __init__(self, settings: HakeSettings, seed: Seed) -> None:
         super().__init__(settings, seed)
         self.settings = settings
@@ -72,6 +76,8 @@ class HakeNetwork(Network):
 
 
 class Hake(Baseline):
+    """HAKE as a method."""
+
     name = "hake"
     settings_type = HakeSettings
     network_type = HakeNetwork

@@ -25,6 +25,8 @@ _TINY = 1e-15
 
 
 class HyperExpanSettings(Settings):
+    """Settings of HyperExpan."""
+
     steps: int = Field(180, ge=1)
     epochs: int = Field(12, ge=0)
     hidden: int = Field(100, ge=1)
@@ -37,26 +39,30 @@ class HyperExpanSettings(Settings):
 
 
 def norm(x: Tensor) -> Tensor:
+    """Length of the last dimension, kept as a dimension, never 0."""
     length: Tensor = torch.linalg.vector_norm(x, dim=-1, keepdim=True)
     return length.clamp(min=_TINY)
 
 
 def project(x: Tensor, c: Tensor) -> Tensor:
-    """Back into the ball of curvature −c."""
+    """Points moved back into the ball of curvature −c."""
     return x * ((1 - _EDGE) / (torch.sqrt(c) * norm(x))).clamp(max=1)
 
 
 def exp0(v: Tensor, c: Tensor) -> Tensor:
+    """Exponential map at the origin of the Poincaré ball of curvature −c."""
     root = torch.sqrt(c)
     return project(torch.tanh(root * norm(v)) * v / (root * norm(v)), c)
 
 
 def log0(y: Tensor, c: Tensor) -> Tensor:
+    """Inverse of `exp0`."""
     root = torch.sqrt(c)
     return torch.atanh((root * norm(y)).clamp(max=1 - 1e-5)) * y / (root * norm(y))
 
 
 def mobius_add(x: Tensor, y: Tensor, c: Tensor) -> Tensor:
+    """Möbius addition in the Poincaré ball of curvature −c."""
     xy, xx, yy = (x * y).sum(-1, keepdim=True), (x * x).sum(-1, keepdim=True), (y * y).sum(-1, keepdim=True)
     above = (1 + 2 * c * xy + c * yy) * x + (1 - c * xx) * y
     return above / (1 + 2 * c * xy + c * c * xx * yy).clamp(min=_TINY)
@@ -84,6 +90,8 @@ class HyperbolicLayer(nn.Module):
 
 
 class HyperExpanNetwork(Network):
+    """Score and loss of HyperExpan; the formula is in the docstring of the module."""
+
     def __init__(self, settings: HyperExpanSettings, seed: Seed) -> None:
         super().__init__(settings, seed)
         s = self.settings = settings
@@ -135,6 +143,8 @@ class HyperExpanNetwork(Network):
 
 
 class HyperExpan(Baseline):
+    """HyperExpan as a method."""
+
     name = "hyperexpan"
     settings_type = HyperExpanSettings
     network_type = HyperExpanNetwork

@@ -44,6 +44,7 @@ class MiniPaths:
 
 
 def all_chains(taxonomy: Taxonomy) -> Longs:
+    """All chains (m, 3) of parent, child and grandchild; shorter ones are filled with NOBODY."""
     parent, child = taxonomy.edge_array.astype(np.int64).T
     edge, last = taxonomy.child_csr.expand(child)
     full = np.stack([parent[edge], child[edge], last], axis=1)

@@ -24,6 +24,8 @@ _TINY = 1e-12  # under the root: a modulus has no gradient at 0
 
 
 class RotatESettings(Settings):
+    """Settings of RotatE."""
+
     dim: int = Field(64, ge=1, description="complex coordinates")
     hidden: int = Field(0, ge=0)
     offset: float = Field(12.0, gt=0)
@@ -31,6 +33,8 @@ class RotatESettings(Settings):
 
 
 class RotatENetwork(Network):
+    """Score and loss of RotatE; the formula is in the docstring of the module."""
+
     def __init__(self, settings: RotatESettings, seed: Seed) -> None:
         super().__init__(settings, seed)
         self.settings = settings
@@ -61,6 +65,8 @@ class RotatENetwork(Network):
 
 
 class RotatE(Baseline):
+    """RotatE as a method."""
+
     name = "rotate"
     settings_type = RotatESettings
     network_type = RotatENetwork

@@ -30,6 +30,8 @@ _FEATURES = (1, len(strings.TEXT_FEATURES), len(strings.NAME_FEATURES))  # per a
 
 
 class SteamSettings(EgoSettings):
+    """Settings of STEAM."""
+
     steps: int = Field(150, ge=1)
     epochs: int = Field(8, ge=0)
     learning_rate: float = Field(3e-3, gt=0)
@@ -43,11 +45,15 @@ class SteamSettings(EgoSettings):
 
 
 class Logits(NamedTuple):
+    """Class logits of the fused classifier, and of every view."""
+
     fused: Tensor  # (…, L + 1): child of the i-th anchor, or of none
     views: Tensor  # (…, 3, L + 1)
 
 
 class SteamNetwork(Network):
+    """Score and loss of STEAM; the formula is in the docstring of the module."""
+
     def __init__(self, settings: SteamSettings, seed: Seed) -> None:
         super().__init__(settings, seed)
         self.settings = s = settings
@@ -147,6 +153,8 @@ class SteamNetwork(Network):
 
 
 class Steam(Baseline):
+    """STEAM as a method."""
+
     name = "steam"
     settings_type = SteamSettings
     network_type = SteamNetwork

@@ -18,6 +18,8 @@ from taxosphere.methods.baselines.seed import MaskedCandidates, Seed
 
 
 class TaxoExpanSettings(EgoSettings):
+    """Settings of TaxoExpan."""
+
     steps: int = Field(120, ge=1)
     epochs: int = Field(8, ge=0)
     learning_rate: float = Field(5e-4, gt=0)
@@ -26,6 +28,8 @@ class TaxoExpanSettings(EgoSettings):
 
 
 class TaxoExpanNetwork(Network):
+    """Score and loss of TaxoExpan; the formula is in the docstring of the module."""
+
     def __init__(self, settings: TaxoExpanSettings, seed: Seed) -> None:
         super().__init__(settings, seed)
         self.settings = settings
@@ -57,6 +61,8 @@ class TaxoExpanNetwork(Network):
 
 
 class TaxoExpan(Baseline):
+    """TaxoExpan as a method."""
+
     name = "taxoexpan"
     settings_type = TaxoExpanSettings
     network_type = TaxoExpanNetwork

@@ -27,6 +27,8 @@ from taxosphere.taxonomy import Concept
 
 
 class TmnSettings(Settings):
+    """Settings of TMN."""
+
     steps: int = Field(200, ge=1)
     epochs: int = Field(10, ge=0)
     evaluations: int = Field(12, ge=1)
@@ -70,6 +72,8 @@ class GatedMatch(nn.Module):
 
 
 class Scores(NamedTuple):
+    """The primal score of pairs, and the auxiliary scores of parent, child and edge."""
+
     primal: Tensor
     parent: Tensor
     child: Tensor
@@ -77,6 +81,8 @@ class Scores(NamedTuple):
 
 
 class TmnNetwork(Network):
+    """Score and loss of TMN; the formula is in the docstring of the module."""
+
     def __init__(self, settings: TmnSettings, seed: Seed) -> None:
         super().__init__(settings, seed)
         self.settings = settings
@@ -161,6 +167,8 @@ class TmnNetwork(Network):
 
 
 class Tmn(Baseline):
+    """TMN as a method."""
+
     name = "tmn"
     settings_type = TmnSettings
     network_type = TmnNetwork

@@ -22,6 +22,8 @@ from taxosphere.methods.baselines.settings import Settings
 
 
 class TransESettings(Settings):
+    """Settings of TransE."""
+
     dim: int = Field(128, ge=1)
     hidden: int = Field(0, ge=0)
     norm: Literal[1, 2] = 2
@@ -32,6 +34,8 @@ class TransESettings(Settings):
 
 
 class TransENetwork(Network):
+    """Score and loss of TransE; the formula is in the docstring of the module."""
+
     def __init__(self, settings: TransESettings, seed: Seed) -> None:
         super().__init__(settings, seed)
         self.settings = settings
@@ -63,6 +67,8 @@ class TransENetwork(Network):
 
 
 class TransE(Baseline):
+    """TransE as a method."""
+
     name = "transe"
     settings_type = TransESettings
     network_type = TransENetwork
