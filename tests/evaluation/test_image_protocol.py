@@ -284,7 +284,7 @@ def test_the_birds(shared_data: Path) -> None:
     folder = shared_data / "cub200_wikispecies"
     if not (folder / "image_vectors_efflite0.npy").is_file():
         pytest.skip("the vectors of the birds are not here")
-    found = image_tasks.evaluate(image_protocol.read(folder), classes=20, runs=1, seed=1, encoder=GramEncoder())
+    found = image_tasks.evaluate(image_protocol.read(folder), classes=20, runs=1, random_state=1, encoder=GramEncoder())
     assert found.dataset == "birds20"
     assert found.runs[0].metrics["hit@1"] > 85
     assert found.runs[0].metrics["mrr"] > 92

@@ -99,7 +99,7 @@ def test_runs_differ_as_promised(letters) -> None:
     assert [run.random_state for run in fixed.runs] == [0, 1, 2]
     assert fixed.metrics["mrr"]["std"] == 0.0
     assert {name: len(runs) for name, runs in fixed.references.items()} == dict.fromkeys(methods.REFERENCES, 1)
-    moving = protocol.evaluate(taxonomy, "tfidf", Plan("leaves", runs=3, seed=5), encoder=letters)
+    moving = protocol.evaluate(taxonomy, "tfidf", Plan("leaves", runs=3, random_state=5), encoder=letters)
     assert [run.random_state for run in moving.runs] == [5, 6, 7]
     assert moving.metrics["mrr"]["std"] > 0.0
     assert {name: len(runs) for name, runs in moving.references.items()} == dict.fromkeys(methods.REFERENCES, 3)

@@ -36,7 +36,7 @@ class Failure:
     error: str
 
 
-def cells(datasets: Sequence[Dataset], names: Sequence[str], runs: int, seed: int, setup: Setup) -> list[Cell]:
+def cells(datasets: Sequence[Dataset], names: Sequence[str], runs: int, random_state: int, setup: Setup) -> list[Cell]:
     """One cell per data set, method and random state.
 
     Parameters
@@ -45,8 +45,8 @@ def cells(datasets: Sequence[Dataset], names: Sequence[str], runs: int, seed: in
     names : sequence of str
         Methods; where empty, all that fit a data set. Those that do not fit one are left out of it.
     runs : int
-        Random states per method: ``seed``, ``seed + 1``, …
-    seed : int
+        Random states per method, from ``random_state`` on.
+    random_state : int
     setup : Setup
 
     Raises
@@ -58,26 +58,26 @@ def cells(datasets: Sequence[Dataset], names: Sequence[str], runs: int, seed: in
         methods.tasks(name)  # raises where there is no such method
     todo: list[Cell] = []
     for dataset in datasets:
-        cells = _cells(dataset, names, runs, seed, setup)
+        cells = _cells(dataset, names, runs, random_state, setup)
         if not cells:
             raise InputError(f"none of {', '.join(names)} can be asked of '{dataset.name}'")
         todo += cells
     return todo
 
 
-def _cells(dataset: Dataset, names: Sequence[str], runs: int, seed: int, setup: Setup) -> list[Cell]:
-    seeds = range(seed, seed + runs)
+def _cells(dataset: Dataset, names: Sequence[str], runs: int, random_state: int, setup: Setup) -> list[Cell]:
+    states = range(random_state, random_state + runs)
     if not dataset.has_split and image_protocol.has_images(dataset.path):
         if not setup.descriptions:
             raise InputError(f"'{dataset.name}' is asked about images; leave out --without-descriptions")
         asked = image_tasks.tasks(dataset.path, names)
         places = {name: Dataset(name, dataset.path) for name, _, _ in asked}
-        return [Cell(places[name], method, s, setup, images=what) for name, what, method in asked for s in seeds]
+        return [Cell(places[name], method, s, setup, images=what) for name, what, method in asked for s in states]
     text = methods.names("parents")
     # A reference has no randomness and needs one run on a fixed split.
     fixed = methods.REFERENCES if setup.split == "published" and dataset.has_split else ()
     chosen = [name for name in names or text if name in text]
-    return [Cell(dataset, name, s, setup) for name in chosen for s in (seeds[:1] if name in fixed else seeds)]
+    return [Cell(dataset, name, s, setup) for name in chosen for s in (states[:1] if name in fixed else states)]
 
 
 def settle(out: Path, setup: Setup) -> None:

@@ -28,7 +28,7 @@ def evaluate(
     task: Task = LABELS,
     classes: int | None = None,
     runs: int = 5,
-    seed: int = 0,
+    random_state: int = 0,
     encoder: TextEncoder | None = None,
     progress: Progress | None = None,
 ) -> Result:
@@ -43,7 +43,7 @@ def evaluate(
         "images": name images among labels; "unseen": find parents of leaves that were hidden with their images.
     classes : int, optional
         With "images", labels drawn per run; None: all.
-    runs, seed : int
+    runs, random_state : int
         Number of runs and random state of the first.
     encoder : TextEncoder, optional
         Reads labels and descriptions; default: the image encoder's text tower, else the packaged encoder.
@@ -63,11 +63,11 @@ def evaluate(
         for place, name in enumerate(names):
             if progress is not None:
                 progress(number * len(names) + place, runs * len(names), f"{name}, run {number + 1} of {runs}")
-            results[name].append(_run(images, name, task, classes, text_encoder, seed + number))
+            results[name].append(_run(images, name, task, classes, text_encoder, random_state + number))
     return Result(
         dataset=dataset(images, task, classes),
         method=method,
-        plan=Plan(task, "leaves", runs, seed),
+        plan=Plan(task, "leaves", runs, random_state),
         runs=tuple(results[method]),
         references={name: tuple(lines) for name, lines in results.items() if name != method},
     )
@@ -91,12 +91,12 @@ def tasks(path: Path, chosen: Sequence[str]) -> list[tuple[str, str, str]]:
     return cells
 
 
-def work(path: Path, asked: str, method: str, seed: int, encoder: str) -> records.Record:
+def work(path: Path, asked: str, method: str, random_state: int, encoder: str) -> records.Record:
     """The record of one cell of a bench."""
     images = _images(path)
     task: Task = UNSEEN if asked == UNSEEN else LABELS
     classes = int(asked) if asked.isdigit() else None
-    run = _run(images, method, task, classes, _text_encoder(path, encoder), seed)
+    run = _run(images, method, task, classes, _text_encoder(path, encoder), random_state)
     record = records.record(dataset(images, task, classes), method, records.IMAGES if task == LABELS else UNSEEN, run)
     if task == UNSEEN:
         record["metrics"]["wup_mistakes"] = image_protocol.wup_of_mistakes(run.outcome)

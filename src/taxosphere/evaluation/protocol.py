@@ -50,7 +50,7 @@ class Plan:
         With "published": "leaves" asks for hidden leaves only, "all" for inner concepts too.
     runs : int
         Repetitions with other random states.
-    seed : int
+    random_state : int
         Random state of the first run.
     settings : mapping
         Settings of the method.
@@ -59,7 +59,7 @@ class Plan:
     split: SplitKind = "published"
     queries: Queries = "leaves"
     runs: int = 5
-    seed: int = 0
+    random_state: int = 0
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -293,12 +293,12 @@ def evaluate(
         if progress:
             progress(done, total, f"{label}, run {number + 1} of {plan.runs}")
         done += 1
-        return run(fresh(), part, encoder, plan.seed + number)
+        return run(fresh(), part, encoder, plan.random_state + number)
 
     results: list[Run] = []
     others: dict[str, list[Run]] = {reference: [] for reference in references}
     for number in range(plan.runs):
-        part = make_split(taxonomy, parts, plan, plan.seed + number)
+        part = make_split(taxonomy, parts, plan, plan.random_state + number)
         results.append(step(make, name, number))
         for reference in references if number < repeated else ():
             others[reference].append(step(partial(methods.create, reference), reference, number))

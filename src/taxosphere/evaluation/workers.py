@@ -41,7 +41,7 @@ class Cell:
 
     dataset: Dataset
     method: str
-    seed: int
+    random_state: int
     setup: Setup
     label: str = ""  # its row in the table; the method's name where it has none
     settings: tuple[tuple[str, str], ...] = ()
@@ -51,7 +51,7 @@ class Cell:
 
     @property
     def key(self) -> records.Key:
-        return self.dataset.name, self.label or self.method, self.seed
+        return self.dataset.name, self.label or self.method, self.random_state
 
 
 def run_cells(cells: Sequence[Cell], workers: int) -> Iterator[tuple[Cell, Record | Exception]]:
@@ -136,13 +136,15 @@ def work(cell: Cell) -> Record:
     if cell.images:
         from taxosphere.evaluation import image_tasks
 
-        return image_tasks.work(cell.dataset.path, cell.images, cell.method, cell.seed, cell.setup.encoder)
+        return image_tasks.work(cell.dataset.path, cell.images, cell.method, cell.random_state, cell.setup.encoder)
     taxonomy, parts, repairs = _dataset(cell.dataset, cell.setup.descriptions)
-    published = cell.setup.split == "published" and parts is not None  # a user's own taxonomy has no published split
+    published = cell.setup.split == "published" and parts is not None  # only benchmarks have a published split
     plan = protocol.Plan("published", cell.setup.queries) if published else protocol.Plan("leaves")
-    part = protocol.drop_edges(protocol.make_split(taxonomy, parts, plan, cell.seed), cell.removed, cell.seed)
+    part = protocol.drop_edges(
+        protocol.make_split(taxonomy, parts, plan, cell.random_state), cell.removed, cell.random_state
+    )
     method = methods.create(cell.method, dict(cell.settings))
-    run = protocol.run(method, part, _encoder(cell.setup.encoder), cell.seed)
+    run = protocol.run(method, part, _encoder(cell.setup.encoder), cell.random_state)
     name = cell.label or cell.method
     line = records.record(cell.dataset.name, name, plan.split, run, repairs)
     if cell.probe:

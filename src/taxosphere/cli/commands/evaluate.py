@@ -125,7 +125,7 @@ def evaluate(
                 task="unseen" if split is Asked.unseen else "images",
                 classes=classes,
                 runs=runs,
-                seed=seed,
+                random_state=seed,
                 encoder=None if encoder == "minilm" else text_encoders.load(encoder),
                 progress=report,
             )

@@ -58,13 +58,13 @@ class Study:
     whole: tuple[str, str] | None = None  # (variant, metric): every row says how much of that value is left
     tested: str = ""  # a variant whose differences to all others are tested in tables of their own
 
-    def cells(self, datasets: Sequence[Dataset], runs: int, seed: int, setup: Setup) -> list[Cell]:
+    def cells(self, datasets: Sequence[Dataset], runs: int, random_state: int, setup: Setup) -> list[Cell]:
         """Cells of all variants on all data sets; random state by random state, so that variants progress alike."""
         return [
             Cell(
                 dataset=dataset,
                 method=variant.method,
-                seed=seed + number,
+                random_state=random_state + number,
                 setup=replace(setup, descriptions=setup.descriptions and variant.descriptions),
                 label=variant.label,
                 settings=(*variant.base, *variant.settings),
