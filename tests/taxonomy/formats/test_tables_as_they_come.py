@@ -105,6 +105,28 @@ def test_columns_that_the_user_names(tmp_path: Path) -> None:
         read(tmp_path / "x.csv", text, mapping={"parent": "Wort 2"})
 
 
+def test_codes_that_are_counted_up(tmp_path: Path) -> None:
+    codes = [f"IAB{i}" for i in range(1, 12)] + [f"IAB2-{i}" for i in range(1, 24)]
+    text = "IAB Code\tTier\tIAB Category\n" + "".join(f"{code}\tx\tThe {code}\n" for code in codes)
+    taxonomy = read(tmp_path / "x.tsv", text)
+    assert set(taxonomy.edges()) == {("IAB2", f"IAB2-{i}") for i in range(1, 24)}
+
+
+def test_names_in_the_last_level(tmp_path: Path) -> None:
+    text = "\tUnique ID\tParent ID\tCondensed (1st, last)\tTier 1\tTier 2\n\t1\t\tx\tA\t\n\t2\t1\ty\tA\tB\n"
+    taxonomy = read(tmp_path / "x.tsv", text)
+    assert taxonomy.names == ("A", "B")
+    assert list(taxonomy.edges()) == [("1", "2")]
+    taxonomy.write(tmp_path / "y.tsv")
+    assert (tmp_path / "y.tsv").read_text(encoding="utf-8") == text
+
+
+def test_few_concepts_that_name_themselves_are_roots(tmp_path: Path) -> None:
+    taxonomy = read(tmp_path / "x.csv", by_id("id,name,parent").replace("1,Animals,", "1,Animals,1"))
+    assert paths(taxonomy) == TREE
+    assert any("name themselves" in note for note in taxonomy.reading_notes)
+
+
 def test_names_in_the_language_that_is_asked_for(tmp_path: Path) -> None:
     rows = "".join(f"{i},x{i},{n},{p}\n" for i, n, p in CONCEPTS)
     text = "Concept URI,prefLabel@en,prefLabel@de,broader\n" + rows
@@ -247,6 +269,7 @@ CODES = {
     "letters above numbers": "A 01 011 02 B 05",
     "ranges": "A00-B99 A00 A00.1 A01 C00-D49 C00",
     "ranges of digits": "31-33 311 3111 321 44-45 441",
+    "counted up behind a hyphen": "IAB1 IAB1-1 IAB1-1-1 IAB1-10 IAB10 IAB10-1",
     "X for the rest": "00-XX 00Axx 00A05 00-01 01-XX 01-02",
 }
 

@@ -18,7 +18,7 @@ from typing import Any
 
 from taxosphere.errors import InputError
 from taxosphere.taxonomy.formats import table_layouts
-from taxosphere.taxonomy.formats.io import cells, escapes, table_source, table_writer
+from taxosphere.taxonomy.formats.io import cells, escapes, level_columns, table_source, table_writer
 from taxosphere.taxonomy.formats.io.draft import Draft, counted, meanings
 from taxosphere.taxonomy.formats.io.encodings import SourceText
 from taxosphere.taxonomy.formats.io.footers import without_footer
@@ -51,10 +51,12 @@ def read_table(grid: Grid, reading: Reading, options: ReadOptions) -> Draft:
     if reading.header >= 0 and "" in header and any(any(columns[i]) for i, title in enumerate(header) if not title):
         draft.left_out("columns without a title are not read", grid.lines[reading.header])
     texts = {role: columns[i] for role, i in roles.items()}
+    if "name" not in roles and reading.levels is not None:
+        texts["name"] = _last_cells([columns[i] for i in reading.levels.names])
     texts["id"] = _ids(texts)
     _read_concepts(draft, texts, cells.detail_lists(details, columns), lines, named="name" in reading.roles)
     ends = _read_parents(draft, texts, lines, escaped=header[roles["parent"]].endswith(cells.ESCAPED))
-    by_name = bool(ends) and roles["id"] != roles["name"] and not ends & set(draft.ids)
+    by_name = bool(ends) and roles["id"] != roles.get("name") and not ends & set(draft.ids)
     draft.meta[META] = {"columns": header, "roles": roles, "parents": "name" if by_name else "id"}
     draft.meta[META] |= {"header": reading.header >= 0, **kept_delimiter(grid)}
     draft.notes += reading.notes
@@ -65,12 +67,16 @@ def read_table(grid: Grid, reading: Reading, options: ReadOptions) -> Draft:
 def _hierarchy_columns(draft: Draft, reading: Reading) -> dict[str, int]:
     """Columns of ids, names and parents; what is missing of the first two is taken from the other."""
     roles = {role: i for role, i in reading.roles.items() if role in ("id", "name", "parent")}
-    if "name" not in roles:
+    if "name" not in roles and reading.levels is None:
         roles["name"] = reading.roles["description"] if "description" in reading.roles else roles["id"]
-    shown = [f"parents in column {reading.title(roles['parent'])}", f"names in {reading.title(roles['name'])}"]
+    shown = [f"parents in column {reading.title(roles['parent'])}"]
+    if "name" in roles:
+        shown.append(f"names in {reading.title(roles['name'])}")
+    elif reading.levels is not None:
+        shown.append(f"names in the last cell of {level_columns.shown(reading.titles, reading.levels)}")
     if "id" in roles:
         shown.append(f"ids in {reading.title(roles['id'])}")
-    roles.setdefault("id", roles["name"])
+    roles.setdefault("id", roles.get("name", -1))
     draft.notes.append("a row per concept: " + ", ".join(shown))
     return roles
 
@@ -83,6 +89,13 @@ def _columns(path: Path, rows: Sequence[list[str]], lines: Sequence[int], width:
                 raise InputError(f"{len(row)} columns where the header names {width}", path=path, line=line)
         rows = [[*row[:width], *[""] * (width - len(row))] for row in rows]
     return list(zip(*rows, strict=True)) if rows else [()] * width
+
+
+def _last_cells(levels: Sequence[Sequence[str]]) -> tuple[str, ...]:
+    """The innermost cell of each row that is not empty."""
+    return tuple(
+        next((cell.strip() for cell in reversed(row) if cell.strip()), "") for row in zip(*levels, strict=True)
+    )
 
 
 def _ids(texts: dict[str, tuple[str, ...]]) -> tuple[str, ...]:
@@ -154,9 +167,9 @@ def _without_marks(draft: Draft, triples: list[Triple], whole: set[str]) -> list
 
 
 def _without_roots_of_themselves(draft: Draft, triples: list[Triple], rows: int) -> list[Triple]:
-    """Where every row names a parent, those that name themselves are the roots."""
+    """Few concepts that name themselves as parent are roots; many are a fault."""
     loops = [triple for triple in triples if triple[0] == triple[1]]
-    if not loops or len(triples) < rows or 4 * len(loops) > rows:
+    if not loops or 4 * len(loops) > rows:
         return triples
     draft.notes.append(f"{counted(len(loops), 'concept')} that name themselves as parent read as roots")
     return [triple for triple in triples if triple[0] != triple[1]]
@@ -204,6 +217,9 @@ class Layout(table_writer.Layout):
         kept: Any = taxonomy.meta.get(META, {})
         self.titles = [str(title) for title in kept.get("columns", ("id", "name", "parent"))]
         roles = {role: int(i) for role, i in kept.get("roles", {}).items()} or title_roles(self.titles)
+        if "name" not in roles:
+            roles["name"] = len(self.titles)
+            self.titles.append("name")
         roles.setdefault("id", roles["name"])
         if "roles" in kept and roles["id"] == roles["name"] and table_writer.goes_by_names(taxonomy):
             self.taxonomy = taxonomy = replace(taxonomy, ids=taxonomy.names)

@@ -233,7 +233,9 @@ def _by_titles(grid: Grid, reading: Reading, options: ReadOptions) -> bool:
     levels = level_columns.find(reading.titles)
     if "parent" in roles and ({"name", "id", "description"} & roles.keys()):
         reading.layout = CONCEPTS
-        if levels.names:
+        if levels.names and "name" not in roles and "id" in roles:
+            reading.levels = levels
+        elif levels.names:
             reading.notes.append(f"{level_columns.shown(reading.titles, levels)} kept, but not read as levels")
         return True
     if _is_levels(grid, reading, levels):

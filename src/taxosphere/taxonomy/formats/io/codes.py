@@ -2,20 +2,23 @@
 
 The code above `111110` is the longest other code that it begins with (`11111`). Codes of equal length are padded: zeros
 (`10101500`), or `X` (`00Axx`). A range (`31-33`, `A00-B99`) stands above the codes in it that no single code is above
-of. With several dots (`1.2.10`) the code above ends at a dot. Letters (ISIC's `A`) stand above the numbers that follow.
+of. With several dots (`1.2.10`), or numbers counted up behind a hyphen (`IAB1-10`), the code above ends there. Letters
+(ISIC's `A`) stand above the numbers that follow.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 
 _RANGE = re.compile(r"([^\W_]+(?:\.\d+)?)\s*[-–—]\s*([^\W_]+(?:\.\d+)?)")
 _CHECK_DIGIT = re.compile(r"(\d{8})-\d")
 _PADDING = re.compile(r"[xX]{2}$|(?<=\d)[xX]$")
 _SEPARATORS = " .-–/"
 WITHIN_PAIRS = 0.3  # share of keys that may end within a pair of digits: one commodity in ten ends in 0
+NEARLY_ALL = 0.9  # share of codes whose beginning is a code, so that a character parts levels
+COUNTED = 0.8  # share of the numbers up to the largest that are there, so that they are counted up
 MOST_RANGES = 0.5  # share of codes that may be ranges
 
 
@@ -57,8 +60,8 @@ def codes_above(codes: Sequence[str]) -> list[int | None]:
     for i, key in enumerate(keys):
         if key and not (ranges and is_range(codes[i])):
             place.setdefault(key, i)
-    dotted = sum(key.count(".") > 1 for key in keys) > 0
-    above = [None if ranges and is_range(codes[i]) else _longest(key, i, place, dotted) for i, key in enumerate(keys)]
+    between = next((char for char in ".-/_:" if _parts_levels(char, keys, place)), "")
+    above = [None if ranges and is_range(codes[i]) else _longest(key, i, place, between) for i, key in enumerate(keys)]
     if ranges:
         _add_ranges([code.strip() for code in codes], above)
     _add_letters(keys, above)
@@ -93,19 +96,40 @@ def _in_pairs(keys: Sequence[str]) -> list[str]:
     return [key + "0" * (len(key) % 2) for key in keys]
 
 
-def _longest(key: str, position: int, place: dict[str, int], dotted: bool) -> int | None:
-    """The longest other key that this one begins with, at a dot where several dots part the levels."""
+def _parts_levels(char: str, keys: Sequence[str], place: Mapping[str, int]) -> bool:
+    """Whether a character parts the levels: codes have several of it, or the numbers between are counted up from 1.
+
+    In `1.10`, the tenth below `1`, it does; in NACE's `01.11` it does not, which stands below `01.1`.
+    """
+    parted = [key for key in keys if char in key[1:]]
+    if not parted or sum(key.rpartition(char)[0] in place for key in parted) < NEARLY_ALL * len(parted):
+        return False
+    if any(key.count(char) > 1 for key in parted):
+        return True
+    groups: defaultdict[str, set[str]] = defaultdict(set)
+    for key in keys:
+        above, _, last = key.rpartition(char)
+        stem = last.rstrip("0123456789")
+        groups[f"{above}{char}{stem}"].add(last[len(stem) :])
+    counted = size = 0
+    for numbers in groups.values():
+        if all(map(str.isdecimal, numbers)) and not any(n[0] == "0" for n in numbers) and max(map(len, numbers)) > 1:
+            counted += len(numbers)
+            size += max(map(int, numbers))
+    return counted > COUNTED * size
+
+
+def _longest(key: str, position: int, place: Mapping[str, int], between: str) -> int | None:
+    """The longest other key that this one begins with, up to a character between levels where there is one."""
     end = len(key)
     while end > 1:
-        end = key.rfind(".", 0, end) if dotted and "." in key[:end] else end - 1
+        end = key.rfind(between, 0, end) if between else end - 1
         if end <= 0:
             return None
         beginning = key[:end].rstrip(_SEPARATORS)
-        found = place.get(beginning)
-        if found is not None and found != position and beginning != key:
-            return found
-        if dotted and "." not in key[:end]:
-            return None
+        above = place.get(beginning)
+        if above is not None and above != position and beginning != key:
+            return above
     return None
 
 

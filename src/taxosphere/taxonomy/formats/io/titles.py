@@ -180,6 +180,8 @@ def _plain_meaning(text: str) -> Meaning | None:
         return Meaning("parent", UNUSUAL, by_id)
     if parts[0] in ("child", "narrower", "hyponym") and len(parts) == 2 and not _NO_PARENT.intersection(parts):
         return Meaning("child", UNUSUAL, by_id)
+    if len(parts) in (2, 3) and parts[-1] in ("name", "title", "label", "category", "term", "bezeichnung"):
+        return Meaning("name", UNUSUAL)
     if len(parts) == 1 and text.endswith(("code", "kode", "codes")) and len(text) > 5:
         return Meaning("id", UNUSUAL)
     if len(parts) in (2, 3) and parts[-1] in ("id", "code", "uri", "identifier") and not LEVEL_WORDS & set(parts[:-1]):
