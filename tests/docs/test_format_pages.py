@@ -28,13 +28,14 @@ def examples(text: str) -> list[tuple[list[tuple[str, str, str, str]], tuple[int
 
 
 def mapping(options: str) -> dict[str, object]:
-    words = shlex.split(options or "")
-    return {
-        {"map": "mapping"}.get(name[2:], name[2:]): dict(pair.split("=") for pair in value.split(","))
-        if name == "--map"
-        else value
-        for name, value in zip(words[::2], words[1::2], strict=True)
-    }
+    stated: dict[str, object] = {}
+    for word in shlex.split(options or ""):
+        if word.startswith("--"):
+            name = {"map": "mapping"}.get(word[2:], word[2:])
+            stated[name] = True
+        else:
+            stated[name] = dict(pair.split("=") for pair in word.split(",")) if name == "mapping" else word
+    return stated
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)

@@ -75,6 +75,8 @@ MESH = (
     "</DescriptorName><TreeNumberList><TreeNumber>A01</TreeNumber></TreeNumberList></DescriptorRecord></DescriptorRecordSet>"
 )
 TEXTS = {
+    "titles.csv": 'Kennung;Bezeichnung;Oberbegriff;Beschreibung\r\n1;a;;x\r\n2;b;1;"y;z"\r\n3;c;1|2;\r\n',
+    "outline.txt": "a\n  b\n    c\n  d\ne\n\tf\n",
     "children.json": '[{"id": "1", "name": "a", "child_ids": ["2"]}, {"id": "2", "name": "b", "child_ids": []}]',
     "broader.json": '{"v": 1, "concepts": [{"uri": "1", "label": {"en": "a"}}, {"uri": "2", "label": {"en": "b"}, '
     '"broader": [{"uri": "1"}]}]}',

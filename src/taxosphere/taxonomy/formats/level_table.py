@@ -41,20 +41,33 @@ def read_table(grid: Grid, reading: Reading, options: ReadOptions) -> Draft:
     return draft
 
 
+class _Clean(dict[str, str]):
+    """Cells without blanks around them, empty where they only say that they are."""
+
+    def __missing__(self, cell: str) -> str:
+        text = cell.strip()
+        self[cell] = text = "" if text.lower() in level_columns.EMPTY else text
+        return text
+
+
 class _LevelReader:
     def __init__(self, draft: Draft, grid: Grid, reading: Reading, options: ReadOptions) -> None:
         assert reading.levels is not None
         self.draft, self.grid, self.reading = draft, grid, reading
         self.levels = reading.levels
-        self.collector = PathCollector(draft, options.merge == "names")
         self.id = reading.roles.get("id")
         if self.id is not None and self.id in (*self.levels.names, *self.levels.codes):
             self.id = None
+        with_ids = self.id is not None or bool(self.levels.codes)
+        self.collector = PathCollector(draft, options.merge == "names", with_ids)
         self.leaf, self.titled = self._name_column()
         taken = {*self.levels.names, *self.levels.codes, self.id, self.leaf, self.titled}
         width = max(map(len, grid.rows))
         names = [*reading.titles, *[""] * (width - len(reading.titles))]
         self.details = cells.detail_names(names, {i for i in taken if i is not None and i >= 0})
+        self.clean = _Clean()
+        self.width = max(self.levels.names)
+        self.plain = not self.levels.codes and self.id is None and self.leaf is None
         self.gaps = self.empty = 0
         self.current: list[str] = []
         self.codes: list[str] = []
@@ -106,12 +119,19 @@ class _LevelReader:
             "codes": self.levels.codes,
             "id": self.id,
             "title": self.titled,
-            "rows": "leaves" if self._only_leaves(rows) else "all",
+            "rows": "leaves" if self.collector.only_leaves() else "all",
             **kept_delimiter(self.grid),
         }
 
     def _path(self, row: Sequence[str]) -> tuple[tuple[str, ...], list[str]]:
         """Names and ids of the steps of a row; what is empty at the left is that of the row above."""
+        if len(row) > self.width:
+            texts = [self.clean[row[i]] for i in self.levels.names]
+            while texts and not texts[-1]:
+                texts.pop()
+            if self.plain and texts and "" not in texts:
+                self.current, self.codes = texts, [""] * len(texts)
+                return tuple(texts), []
         texts = [self._cell(row, i) for i in self.levels.names]
         first = next((i for i, text in enumerate(texts) if text), None)
         if first is None:
@@ -128,11 +148,10 @@ class _LevelReader:
         names, ids = tuple(text for text, _ in steps), [code for _, code in steps]
         if self.id is not None:
             ids[-1] = self._cell(row, self.id)
-        return names, ids
+        return names, ids if any(ids) else []
 
     def _cell(self, row: Sequence[str], i: int) -> str:
-        text = row[i].strip() if i < len(row) else ""
-        return "" if text.lower() in level_columns.EMPTY else text
+        return self.clean[row[i]] if i < len(row) else ""
 
     def _name_codes(self, names: dict[tuple[str, ...], str]) -> None:
         """Where the levels hold codes, the name of a concept is the title of the row that ends with its code."""
@@ -140,11 +159,6 @@ class _LevelReader:
             if name:
                 position = self.collector.positions[self.collector.ids[path]]
                 self.draft.names[position] = name
-
-    def _only_leaves(self, rows: Sequence[Sequence[str]]) -> bool:
-        """Whether concepts that have children have no row of their own."""
-        inner = {path[:-1] for path, *_ in self.collector.rows}
-        return bool(rows) and not any(path in inner for path, *_ in self.collector.rows)
 
 
 def write(taxonomy: Taxonomy, path: Path, options: WriteOptions) -> None:

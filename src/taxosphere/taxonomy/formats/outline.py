@@ -63,7 +63,7 @@ def read(path: Path, options: ReadOptions) -> Draft:
         while stack and stack[-1][0] >= depth:
             stack.pop()
         stack.append((depth, name))
-        collector.add(tuple(step for _, step in stack), [""], number)
+        collector.add(tuple(step for _, step in stack), [], number)
     draft.notes.append(f"{kind} read as an outline")
     if len(entries) < len(lines):
         draft.left_out(f"{counted(len(lines) - len(entries), 'line')} that are no part of the outline")

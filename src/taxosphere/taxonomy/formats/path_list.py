@@ -34,7 +34,7 @@ def read_table(grid: Grid, reading: Reading, options: ReadOptions) -> Draft:
     assert reading.style is not None
     style, at, ids = reading.style, reading.roles["path"], reading.roles.get("id")
     draft = Draft(path=grid.path, format="path list")
-    collector = PathCollector(draft, options.merge == "names")
+    collector = PathCollector(draft, options.merge == "names", ids is not None or style.pattern >= 0)
     width = max(map(len, grid.rows))
     titles = [*reading.titles, *[""] * (width - len(reading.titles))]
     details = cells.detail_names(titles, {at} if ids is None else {at, ids})
@@ -47,7 +47,7 @@ def read_table(grid: Grid, reading: Reading, options: ReadOptions) -> Draft:
         if not path:
             empty += 1
             continue
-        collector.add(path, [id], line, cells.read_details(details, row) if details else None)
+        collector.add(path, [id] if id else [], line, cells.read_details(details, row) if details else None)
     draft.notes.append(_understood(reading, width))
     draft.notes += reading.notes
     collector.finish()
