@@ -53,8 +53,12 @@ def find(name: str, data: str | os.PathLike[str] | None = None) -> Dataset:
     if path.exists():
         return Dataset(path.resolve().name, path)
     every = (item for folder in folders(data) for item in folder.iterdir())
-    known = sorted({item.name for item in every if (item / "nodes.tsv").is_file()})
-    listed = f"known names: {', '.join(known)}" if known else f"set {VARIABLE} or --data to the folder of benchmarks"
+    benchmarks = sorted({item.name for item in every if (item / "nodes.tsv").is_file()})
+    listed = (
+        f"known names: {', '.join(benchmarks)}"
+        if benchmarks
+        else f"set {VARIABLE} or --data to the folder of benchmarks"
+    )
     raise InputError(f"there is no taxonomy '{name}'; {listed}")
 
 
@@ -68,8 +72,8 @@ def foreign_to(name: str, data: str | os.PathLike[str] | None = None) -> list[Da
 
     Raises `InputError` where no benchmark is at hand.
     """
-    own = RELATIVES.get(name, name)
-    places = [folder / other for folder in folders(data) for other in FOREIGN if other != own]
+    same = RELATIVES.get(name, name)
+    places = [folder / other for folder in folders(data) for other in FOREIGN if other != same]
     sources = [Dataset(place.name, place) for place in places if (place / "nodes.tsv").is_file()]
     if not sources:
         raise InputError("no other taxonomy is at hand to ask foreign concepts of; name one with --foreign")

@@ -47,11 +47,11 @@ def is_obsolete(extras: Iterable[tuple[str, str]]) -> bool:
 
 def repair(t: Taxonomy) -> tuple[Taxonomy, list[Problem]]:
     """Without the edges that close cycles (see `cycles` for which ones), and a word about each."""
-    found = t.cycles
-    if not found:
+    circles = t.cycles
+    if not circles:
         return t, []
-    dropped = [Problem("dropped edge", t.edge_where(cycle.edge), _why_dropped(t, cycle), False) for cycle in found]
-    return t.with_edges(np.delete(t.edge_array, [cycle.edge for cycle in found], axis=0)), dropped
+    dropped = [Problem("dropped edge", t.edge_where(cycle.edge), _why_dropped(t, cycle), False) for cycle in circles]
+    return t.with_edges(np.delete(t.edge_array, [cycle.edge for cycle in circles], axis=0)), dropped
 
 
 def _cycles(t: Taxonomy) -> Iterator[Problem]:

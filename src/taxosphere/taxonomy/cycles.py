@@ -48,19 +48,19 @@ def find(edges: Ints, parents: Csr, children: Csr) -> list[Cycle]:
         kept.setdefault(parent, []).append(child)
     order = np.argsort(climb, kind="stable")
     order = order[climb[order] >= 0]
-    found, visits = [], 0
+    circles, visits = [], 0
     for edge, up in zip(inside[order].tolist(), climb[order].tolist(), strict=True):
         parent, child = edges[edge].tolist()
         if visits >= _MOST_VISITS:
-            found.append(Cycle(edge, (), up))
+            circles.append(Cycle(edge, (), up))
             continue
         way, visited = _path(kept, child, parent)
         visits += visited
         if way:
-            found.append(Cycle(edge, (parent, *way), up))
+            circles.append(Cycle(edge, (parent, *way), up))
         else:
             kept.setdefault(parent, []).append(child)
-    return sorted(found, key=lambda cycle: cycle.edge)
+    return sorted(circles, key=lambda cycle: cycle.edge)
 
 
 def _depths(knots: Ints, edges: Ints, inside: Longs, parents: Csr, children: Csr) -> Ints:

@@ -65,15 +65,15 @@ def visible_parents(t: Taxonomy, hidden: NDArray[np.bool_]) -> Csr:
     """The nearest visible ancestors of every concept, ascending: a hidden parent is replaced by its own parents."""
     size = max(1, len(t))
     child, parent = t.edge_array[:, 1].astype(np.int64), t.edge_array[:, 0].astype(np.int64)
-    found: list[Longs] = []
+    steps: list[Longs] = []
     while len(child):
         seen = ~hidden[parent]
-        found.append(child[seen] * size + parent[seen])
+        steps.append(child[seen] * size + parent[seen])
         child, parent = child[~seen], parent[~seen]
         which, above = t.parent_csr.expand(parent)
         keys: Longs = distinct(child[which] * size + above)
         child, parent = keys // size, keys % size
-    keys = distinct(np.concatenate(found)) if found else np.zeros(0, np.int64)
+    keys = distinct(np.concatenate(steps)) if steps else np.zeros(0, np.int64)
     return compress(len(t), keys // size, keys % size)
 
 
@@ -92,9 +92,9 @@ def published(t: Taxonomy, parts: Mapping[str, str], queries: Literal["leaves", 
 
     A concept that no part names stays in the seed.
     """
-    stranger = next((id for id in parts if id not in t), None)
-    if stranger is not None:
-        raise InputError(f"the split names '{stranger}', which is no concept of the taxonomy")
+    unknown = next((id for id in parts if id not in t), None)
+    if unknown is not None:
+        raise InputError(f"the split names '{unknown}', which is no concept of the taxonomy")
     hidden = np.array([t.position(id) for id, part in parts.items() if part != "train"], np.int64)
     asked = np.array([t.position(id) for id, part in parts.items() if part == "test"], np.int64)
     if queries == "leaves":

@@ -56,14 +56,14 @@ def depths(parents: Csr, children: Csr) -> Ints:
 
 def depths_from(roots: Longs, children: Csr) -> Ints:
     """Fewest steps down from any of ``roots``; -1 where none leads."""
-    found = np.full(len(children.counts), -1, np.int32)
+    result = np.full(len(children.counts), -1, np.int32)
     frontier, level = roots, 0
     while len(frontier):
-        found[frontier] = level
+        result[frontier] = level
         below = children.expand(frontier)[1]
-        frontier = distinct(below[found[below] < 0]).astype(np.int64)
+        frontier = distinct(below[result[below] < 0]).astype(np.int64)
         level += 1
-    return found
+    return result
 
 
 def levels(parents: Csr, children: Csr) -> list[Longs]:
@@ -83,10 +83,10 @@ def levels(parents: Csr, children: Csr) -> list[Longs]:
 
 
 def longest_depths(size: int, slices: list[Longs]) -> Ints:
-    found = np.full(size, -1, np.int32)
+    result = np.full(size, -1, np.int32)
     for level, members in enumerate(slices):
-        found[members] = level
-    return found
+        result[members] = level
+    return result
 
 
 def reach_counts(parents: Csr, slices: list[Longs]) -> tuple[Longs, Longs]:
@@ -132,15 +132,15 @@ def ancestor_rows(parents: Csr, concepts: NDArray[np.integer] | None = None, lev
     if level.min(initial=0) < 0:
         raise ValueError("a cyclic graph has no topological levels")
     wanted = np.arange(size) if concepts is None else np.asarray(concepts, np.int64)
-    counts, found = np.zeros(len(wanted), np.int64), []
+    counts, result = np.zeros(len(wanted), np.int64), []
     start = 0
     for block, owner, above in _ancestor_blocks(parents, level, wanted):
         order = np.lexsort((above, owner))
-        found.append(above[order].astype(np.int32))
+        result.append(above[order].astype(np.int32))
         counts[start : start + len(block)] = np.bincount(owner, minlength=len(block))
         start += len(block)
     indptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
-    return Csr(indptr, np.concatenate(found) if found else np.zeros(0, np.int32))
+    return Csr(indptr, np.concatenate(result) if result else np.zeros(0, np.int32))
 
 
 def transpose(rows: Csr) -> Csr:
@@ -181,14 +181,14 @@ def _ancestor_pairs(parents: Csr, level: Ints, block: Longs) -> tuple[Longs, Lon
             waiting[there[begin]].append(keys[begin:end] & pair_bits)
 
     climb(np.arange(len(block)), block)
-    found = [np.zeros(0, np.int64)]
+    result = [np.zeros(0, np.int64)]
     for here in reversed(waiting):
         if here:
             pairs = distinct(np.concatenate(here))
             here.clear()
-            found.append(pairs)
+            result.append(pairs)
             climb(pairs >> low, pairs & concept_bits)
-    pairs = np.concatenate(found)
+    pairs = np.concatenate(result)
     return pairs >> low, pairs & concept_bits
 
 
