@@ -172,7 +172,7 @@ def test_an_unreachable_encoder_is_one_sentence(workplace: Path, capsys: pytest.
     assert "nobody/nothing-clip" in capsys.readouterr().err.splitlines()[-1]
 
 
-def test_evaluate_in_pictures(workplace: Path, capsys: pytest.CaptureFixture[str], model: Path) -> None:
+def test_evaluate_on_images(workplace: Path, capsys: pytest.CaptureFixture[str], model: Path) -> None:
     options = ["--runs", "1", "--image-encoder", str(workplace / "clip"), "--encoder", str(workplace / "encoder")]
     capsys.readouterr()
     assert main(["evaluate", str(workplace / "native"), "--classes", "5", *options, "--json"]) == 0
@@ -181,3 +181,9 @@ def test_evaluate_in_pictures(workplace: Path, capsys: pytest.CaptureFixture[str
     assert found["metrics"]["hit@1"]["mean"] >= 60  # three of five; by chance one
     assert main(["evaluate", str(workplace / "native"), "--split", "unseen", *options]) == 0
     assert "sibling-vote" in capsys.readouterr().out
+    # A method that only places unseen concepts chooses that split by itself.
+    assert main(["evaluate", str(workplace / "native"), "--method", "polaris-both", *options, "--json"]) == 0
+    both = json.loads(capsys.readouterr().out)
+    assert (both["method"], both["split"], list(both["references"])) == ("polaris-both", "unseen", ["sibling-vote"])
+    assert main(["evaluate", str(workplace / "native"), "--method", "polaris-both", "--split", "images", *options]) == 2
+    assert "'polaris-both' does not name images; choose one of: polaris" in capsys.readouterr().err
