@@ -85,12 +85,14 @@ def read_decisions(
         rows = [
             replace(one, concept=replace(one.concept, id=one.concept.id or former.item(one.concept))) for one in rows
         ]
-    in_table = {one.concept.id for one in rows}
-    others, kept = set(reserved) | in_table, kept_ids(taxonomy)
-    style = parse_pattern(ids) if ids else style_of(taxonomy)
-    used = (*taxonomy.ids, *kept, *others)
-    minter = IdMinter(style, lambda id: id in taxonomy or id in kept or id in others, used)
+    minter = _minter(taxonomy, ids, {*reserved, *(one.concept.id for one in rows)})
     return review_reader.events(source, rows, taxonomy, minter, origin, warn)
+
+
+def _minter(taxonomy: Taxonomy, pattern: str, others: set[str]) -> IdMinter:
+    kept = kept_ids(taxonomy)
+    style = parse_pattern(pattern) if pattern else style_of(taxonomy)
+    return IdMinter(style, lambda id: id in taxonomy or id in kept or id in others, (*taxonomy.ids, *kept, *others))
 
 
 def carry_out(

@@ -52,7 +52,9 @@ class ReviewRow:
     @classmethod
     def of(cls, placement: Placement, reasons: str = "") -> ReviewRow:
         """The row of a concept that was not attached, with what speaks for its best candidate."""
-        return cls(placement.concept, placement.suggestions, placement.why, reasons=reasons)
+        from taxosphere.placing.expansion import named
+
+        return cls(named(placement.concept), placement.suggestions, placement.why, reasons=reasons)
 
     @classmethod
     def decided(cls, concept: Concept, event: Event) -> ReviewRow:
@@ -76,12 +78,11 @@ def write(path: str | PathLike[str], rows: Sequence[ReviewRow], taxonomy: Taxono
     between
         What stands between the cells of a CSV file.
     """
-    attached = {row.concept.id for row in rows}
+    rows = list({row.concept.id: row for row in rows}.values())  # one that stands in the list twice is asked once
     references = References(taxonomy, ((row.concept.id, row.concept.name) for row in rows))
     optional = [name for name in OPTIONAL if any(_optional(row.concept, name) for row in rows)]
     extras = list(dict.fromkeys(key for row in rows for key, _ in row.concept.extras))
     header = [*COLUMNS, *optional, *map(extra_title, extras)]
-    assert len(attached) == len(rows)
     cells = (_cells(row, references, optional, extras) for row in rows)
     spreadsheets.write(path, header, cells, between=between, choices=WORDS)
 

@@ -61,8 +61,6 @@ def expand(
     Example: taxosphere expand ontology-model new.csv -o ontology.obo --accept 0.8 --review review.xlsx
     """
     from taxosphere.decisions import provenance, spreadsheets
-    from taxosphere.decisions import review as review_table
-    from taxosphere.placing.reasons import supporting
     from taxosphere.polaris import Polaris
     from taxosphere.taxonomy.formats import registry
     from taxosphere.taxonomy.ids import parse_pattern
@@ -84,15 +82,9 @@ def expand(
             output.warn(f"{out}: {line}")
         grown.write(out)
         if review is not None:
-            asked = [review_table.ReviewRow.of(p, supporting(fitted.fitted, p.suggestions)) for p in expansion.review]
-            rows = [*asked, *run.rejected]
-            review_table.write(review, rows, expansion.taxonomy, between=spreadsheets.delimiter_of(new))
+            run.write_review(expansion, review)
     _show(expansion, json=json)
-    if run.settled or run.rejected:
-        output.say(f"{run.settled + len(run.rejected):,} were decided before, {len(run.rejected):,} of them rejected")
-    output.say(
-        f"attached {len(expansion.attached):,} of {len(expansion.placements):,}, {len(expansion.review):,} for review"
-    )
+    run.say_counts(expansion)
     output.say(f"wrote {' and '.join(map(str, targets))}")
 
 
@@ -118,6 +110,7 @@ class _Run:
         from taxosphere.placing.concept_list import read_list, with_ids
 
         self.fitted = fitted
+        self.new = new
         self.origin = origin
         self.settled = 0
         self.rejected: list[ReviewRow] = []
@@ -150,6 +143,23 @@ class _Run:
         for line in self.memory.record(expansion, self.origin):
             output.warn(line)
         return expansion, self.memory.folding.attached() | events
+
+    def write_review(self, expansion: Expansion, path: Path) -> None:
+        """Write what a person must decide, and what was rejected before."""
+        from taxosphere.decisions import review, spreadsheets
+        from taxosphere.placing.reasons import supporting
+
+        asked = [review.ReviewRow.of(p, supporting(self.fitted.fitted, p.suggestions)) for p in expansion.review]
+        between = spreadsheets.delimiter_of(self.new)
+        review.write(path, [*asked, *self.rejected], expansion.taxonomy, between=between)
+
+    def say_counts(self, expansion: Expansion) -> None:
+        """Say what became of the list."""
+        before, rejected = self.settled + len(self.rejected), len(self.rejected)
+        if before:
+            output.say(f"{before:,} were decided before, {rejected:,} of them rejected")
+        attached, asked = len(expansion.attached), len(expansion.review)
+        output.say(f"attached {attached:,} of {len(expansion.placements):,}, {asked:,} for review")
 
 
 def _show(expansion: Expansion, *, json: bool) -> None:
