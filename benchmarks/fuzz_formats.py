@@ -3,8 +3,8 @@
     PYTHONPATH=src:tests python benchmarks/fuzz_formats.py --files 20000 --state fuzz.json --page docs/results/fuzz.md
 
 Each file is made from a number (tests/support/mutations.py), written to a temporary folder and read in a process of
-its own that may take 10 seconds a file and 2 GB. What ends in anything but a taxonomy or one line about the input is
-kept in the folder given with `--keep`; such files belong into tests/regressions.
+its own that may take 10 CPU seconds a file and 2 GB. What ends in anything but a taxonomy or one line about the input
+is kept in the folder given with `--keep`; such files belong into tests/regressions.
 """
 
 from __future__ import annotations
@@ -36,22 +36,22 @@ class TooSlowError(Exception):
 def read_chunk(first: int, count: int, random_state: int, answers: Any) -> None:
     """Read files `first` … `first + count - 1` and put a tally into a queue after each, for the case of a crash."""
     warnings.simplefilter("error")
-    signal.signal(signal.SIGALRM, _too_slow)
+    signal.signal(signal.SIGPROF, _too_slow)
     files = samples()
     _read(next(iter(files)), next(iter(files.values())))
     for number in range(first, first + count):
         name, content = mutated(files, number, random_state)
-        before, began = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.perf_counter()
-        signal.alarm(SECONDS)
+        before, began = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()
+        signal.setitimer(signal.ITIMER_PROF, SECONDS)  # of the processor: other work does not count
         try:
             outcome = _read(name, content)
         except TooSlowError:
             outcome = "too slow"
         except BaseException:
             outcome = "traceback: " + traceback.format_exc(limit=-3)
-        signal.alarm(0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        answers.put((number, name, outcome, time.perf_counter() - began, peak, peak - before))
+        answers.put((number, name, outcome, time.process_time() - began, peak, peak - before))
 
 
 def _too_slow(*_: object) -> None:
@@ -151,11 +151,11 @@ def page(tally: dict[str, Any], random_state: int) -> str:
         "",
         f"{total['files']:,} files over all readers, each a small sound file with random damage (random state "
         f"{random_state}): {total['read']:,} were still read, {total['refused']:,} refused in one line, "
-        f"{total['faults']:,} ended otherwise (a traceback, more than {SECONDS} s, more than {GIGABYTES} GB).",
-        f"Slowest file: {max(row['slowest'] for row in rows.values()):.2f} s. Most memory of a process: "
+        f"{total['faults']:,} ended otherwise (a traceback, more than {SECONDS} CPU s, more than {GIGABYTES} GB).",
+        f"Slowest file: {max(row['slowest'] for row in rows.values()):.2f} CPU s. Most memory of a process: "
         f"{tally['peak'] / 1024:,.0f} MB. Made by `benchmarks/fuzz_formats.py --files {total['files']}`.",
         "",
-        "| suffix | files | read | refused | otherwise | slowest, s | growth, MB |",
+        "| suffix | files | read | refused | otherwise | slowest, CPU s | growth, MB |",
         "|---|---|---|---|---|---|---|",
     ]
     for suffix, row in sorted(rows.items()):

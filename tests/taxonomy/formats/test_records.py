@@ -188,6 +188,15 @@ def test_every_shape_comes_back_as_it_was(shape: str, tmp_path: Path) -> None:
     assert (tmp_path / "y.json").read_bytes() == (tmp_path / "x.json").read_bytes()
 
 
+def test_how_the_file_was_understood_is_said(tmp_path: Path) -> None:
+    taxonomy = read(tmp_path, SHAPES["parents as objects"])
+    said = "name from 'prefLabel', id from 'uri', parents from 'broader'; a list of objects that name each other"
+    assert taxonomy.reading_notes == (said,)
+    assert read(tmp_path, SHAPES["title, and another key below"]).reading_notes == (
+        "name from 'title', children from 'kids'; nested",
+    )
+
+
 def test_what_is_not_understood_is_kept(tmp_path: Path) -> None:
     records = [
         {"uri": "u:1", "id": 7, "title": "animal", "altNames": ["beast"], "definition": "lives", "rank": 1},

@@ -56,6 +56,11 @@ def read_value(draft: Draft, value: Any, options: ReadOptions) -> None:
     except RecursionError:
         raise InputError("is nested too deeply to be read", path=draft.path) from None
     draft.notes += records.notes
+    roles = [f"{role} from '{key}'" for role, key in records.keys.renamed().items()]
+    if roles:
+        draft.notes.append(
+            f"{', '.join(roles)}; {'nested' if records.nested else 'a list of objects that name each other'}"
+        )
     style = records.style | {"flat": not records.nested and records.style.get("shape") == "list"}
     style = {key: value for key, value in style.items() if value and key != "shape"}
     if style:

@@ -149,6 +149,8 @@ class Translator:
     def _axiom(self, name: str, args: list[Expression]) -> list[Any]:
         if name == "Declaration":
             kind, entity = args[0]
+            if kind not in ENTITIES:
+                raise ValueError(f"'{kind}' is no kind of entity")
             return [self._add(entity, RDF + "type", self.ox.NamedNode(ENTITIES[kind]))]
         if name == "AnnotationAssertion":
             return [self._add(args[1], args[0].value, args[2])]

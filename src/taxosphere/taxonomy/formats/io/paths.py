@@ -49,6 +49,7 @@ BEHIND = tuple(
     )
 )
 ALMOST_ALL = 0.98
+LONGEST = 400  # characters in which an id is sought beside a path; the time grows with their square
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,11 +112,11 @@ def recognise_style(texts: Sequence[str], separator: str | None = None, with_ids
     styles = [_scored(sample, PathStyle(char)) for char in ([separator] if separator else _present(sample))]
     for patterns, behind in ((BEFORE, False), (BEHIND, True)) if with_ids else ():
         for index, pattern in enumerate(patterns):
-            found = [match for text in sample if (match := pattern.fullmatch(text))]
-            ids = {match[2 if behind else 1] for match in found}
-            if len(found) < ALMOST_ALL * len(sample) or len(ids) < ALMOST_ALL * len(found):
+            matches = [match for text in sample if len(text) <= LONGEST and (match := pattern.fullmatch(text))]
+            ids = {match[2 if behind else 1] for match in matches}
+            if len(matches) < ALMOST_ALL * len(sample) or len(ids) < ALMOST_ALL * len(matches):
                 continue
-            bare = [match[1 if behind else 2] for match in found]
+            bare = [match[1 if behind else 2] for match in matches]
             styles += [
                 _scored(bare, PathStyle(char, index, behind)) for char in ([separator] if separator else _present(bare))
             ]
