@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,8 @@ from taxosphere.taxonomy.formats.io.rdf_syntax import Document, syntax_of
 from taxosphere.taxonomy.formats.io.source_text import MARK, read_source
 
 META = "rdf"
+_Text = tuple[Statement, str, str]  # a statement, its text and its language
+_TEXTS = frozenset((*rt.NAMES, *rt.DEFINITIONS, rt.COMMENT))
 ENOUGH_ENGLISH = 0.9  # English is the usual language if it names at least this part of what the most frequent one does
 
 
@@ -105,29 +107,43 @@ class ConceptReader:
         self.vocabulary = vocabulary
         self.literal = rt.oxigraph().Literal
         self.named = rt.oxigraph().NamedNode
+        self.predicates: set[str] = set()
+        self.texts: dict[str, list[_Text]] = {}
+        self.ids: dict[str, str] = {}
+        self._gather()
         self.languages = self._languages()
         self.language = self._usual_language() if language is None else self._stated_language(language)
         self.ranks: dict[str, int] = {}
-        self.predicates = predicates = {p for iri in graph.concepts for p, _ in graph.about.get(iri, ())}
-        self.defined_by_comments = rt.COMMENT in predicates and predicates.isdisjoint(rt.DEFINITIONS)
+        self.defined_by_comments = rt.COMMENT in self.predicates and self.predicates.isdisjoint(rt.DEFINITIONS)
         self.definitions = (rt.COMMENT,) if self.defined_by_comments else rt.DEFINITIONS
-        self.chosen = frozenset((*rt.NAMES, *self.definitions))
         self.notes = self._axiom_notes() if vocabulary.key == "owl" else {}
-        self.ids: dict[str, str] = {}
         self.nameless: set[str] = set()
+
+    def _gather(self) -> None:
+        """One pass over the statements: ids, texts (not blank) of names and definitions, and which predicates occur."""
+        literal, predicates = self.literal, self.predicates
+        for iri in self.graph.concepts:
+            stated, texts = None, []
+            for statement in self.graph.about.get(iri, ()):
+                predicate, value = statement
+                predicates.add(predicate)
+                if type(value) is literal:
+                    if predicate in _TEXTS:
+                        text = value.value
+                        if text.strip():
+                            texts.append((statement, text, value.language or ""))
+                    elif predicate == rt.OBO_ID and stated is None:
+                        stated = value.value
+            self.ids[iri] = rt.id_of(iri, stated)
+            self.texts[iri] = texts
 
     # -- language -----------------------------------------------------------------------------------------------------
 
     def _languages(self) -> Counter[str]:
         """How many concepts are named in each language; empty for names without one."""
         languages: Counter[str] = Counter()
-        names, literal = frozenset(rt.NAMES), self.literal
-        for iri in self.graph.concepts:
-            tags = [
-                value.language or ""
-                for predicate, value in self.graph.about.get(iri, ())
-                if predicate in names and type(value) is literal and value.value.strip()
-            ]
+        for texts in self.texts.values():
+            tags = [language for statement, _, language in texts if statement[0] in rt.NAMES]
             languages.update(tags if len(tags) < 2 else list(dict.fromkeys(tags)))
         return languages
 
@@ -156,9 +172,6 @@ class ConceptReader:
     def read_all(self) -> None:
         """Add every concept and edge to the draft."""
         about = self.graph.about
-        for iri in self.graph.concepts:
-            stated = next((str(o.value) for p, o in about.get(iri, ()) if p == rt.OBO_ID and rt.is_literal(o)), None)
-            self.ids[iri] = rt.id_of(iri, stated)
         for iri, line in self.graph.concepts.items():
             self._read_concept(iri, about.get(iri, []), line)
         for (parent, child), line in self.graph.edges.items():
@@ -191,36 +204,48 @@ class ConceptReader:
             )
 
     def _read_concept(self, iri: str, statements: list[Statement], line: int) -> None:
-        texts = _texts(statements, self.chosen, self.literal)
+        texts = self.texts.pop(iri)
         name = self._choose(texts, rt.NAMES)
         definition = self._choose(texts, self.definitions)
+        usual = {id(text[0]) for text in (name, definition) if text is not None and self._is_usual_text(text, texts)}
         synonyms: dict[str, None] = {}
-        images, extras = [], []
-        id = self.ids[iri]
+        images: list[str] = []
+        extras: list[tuple[str, str]] = []
         for statement in statements:
             predicate, value = statement
             if predicate in rt.SYNONYM_SET and type(value) is self.literal:
-                synonyms[value.value] = None
+                text = value.value
+                synonyms[text] = None
                 if not self._is_usual_synonym(predicate, value, iri):
                     extras.append(self._synonym_extra(iri, predicate, value))
-            elif predicate == rt.DEPICTION:
-                images.append(value.value)
-            elif predicate == rt.OBO_ID and value.value == id and rt.is_obo_id(id):
-                continue
             elif predicate in HIERARCHY:
                 extras += self._hierarchy_extra(iri, predicate, value)
-            elif predicate in rt.ADDRESS_TAG_OF and type(value) is self.named and self.vocabulary.key == "owl":
-                extras.append((rt.ADDRESS_TAG_OF[predicate], self.id_of(value.value)))
-            elif (type(value) is self.literal or type(value) is self.named) and not self._goes_without_saying(
-                statement, (name, definition), texts
-            ):
-                extras.append(rt.statement_to_pair(predicate, value))
-        if definition is not None and self.notes and (notes := self._notes_of(iri, *definition)):
+            elif predicate == rt.TYPE:
+                if type(value) is self.named and value.value != self.vocabulary.type:
+                    extras.append(rt.statement_to_pair(predicate, value))
+            elif predicate == rt.DEPICTION:
+                images.append(value.value)
+            elif id(statement) not in usual:
+                extras += self._other_extra(iri, predicate, value)
+        if definition is not None and self.notes and (notes := self._notes_of(iri, *definition[0])):
             extras += definition_pair(notes)
         if name is None:
             self.nameless.add(iri)
-        text = name[1].value if name else rt.local_name(iri)
-        self.draft.concept(id, text, definition[1].value if definition else "", synonyms, images, extras, line)
+        called = name[1] if name else rt.local_name(iri)
+        self.draft.concept(self.ids[iri], called, definition[1] if definition else "", synonyms, images, extras, line)
+
+    def _other_extra(self, iri: str, predicate: str, value: Any) -> list[tuple[str, str]]:
+        """Any other statement as it is; none for the OBO id, and for what is anonymous."""
+        if predicate == rt.OBO_ID and value.value == self.ids[iri] and rt.is_obo_id(self.ids[iri]):
+            return []
+        if type(value) is self.named:
+            if predicate in rt.ADDRESS_TAG_OF and self.vocabulary.key == "owl":
+                return [(rt.ADDRESS_TAG_OF[predicate], self.id_of(value.value))]
+        elif type(value) is not self.literal:
+            return []
+        elif value.language:
+            return [(predicate, str(value))]
+        return [rt.statement_to_pair(predicate, value)]
 
     def _hierarchy_extra(self, iri: str, predicate: str, value: Any) -> list[tuple[str, str]]:
         """Nothing for an edge; ``owl:Thing`` and its like as they are, restrictions as relationships."""
@@ -239,17 +264,21 @@ class ConceptReader:
             self.ids[iri] = rt.mentioned_id(iri, next(self.graph.texts(iri, (rt.OBO_ID,)), None))
         return self.ids[iri]
 
-    def _choose(self, texts: Sequence[Statement], predicates: Sequence[str]) -> Statement | None:
-        """The best statement: in the usual language or none, else in English; then by predicate, then the first. The
+    def _choose(self, texts: Sequence[_Text], predicates: Sequence[str]) -> _Text | None:
+        """The best text: in the usual language or none, else in English; then by predicate, then the first. The
         language comes first because a change of vocabulary moves a name to another predicate, but not its
         translations. A text without a language is no translation, so there the better predicate wins."""
-        texts = [statement for statement in texts if statement[0] in predicates]
+        best = predicates[0]
+        for text in texts:
+            if text[2] == self.language and text[0][0] == best:
+                return text
+        texts = [text for text in texts if text[0][0] in predicates]
         if len(texts) < 2:
             return texts[0] if texts else None
 
-        def order(statement: Statement) -> tuple[int, int, int]:
-            rank = self._rank(statement[1].language or "")
-            return max(rank, 1), predicates.index(statement[0]), rank
+        def order(text: _Text) -> tuple[int, int, int]:
+            rank = self._rank(text[2])
+            return max(rank, 1), predicates.index(text[0][0]), rank
 
         return min(texts, key=order)
 
@@ -276,22 +305,18 @@ class ConceptReader:
                 return pair
         return rt.statement_to_pair(predicate, value)
 
-    def _goes_without_saying(
-        self, statement: Statement, chosen: tuple[Statement | None, Statement | None], texts: Sequence[Statement]
-    ) -> bool:
-        """Whether the writer would say exactly this without being told."""
-        predicate, value = statement
+    def _is_usual_text(self, text: _Text, texts: Sequence[_Text]) -> bool:
+        """Whether the writer would state a name or definition exactly so without being told."""
+        (predicate, value), said, language = text
         words = self.vocabulary
-        if predicate == rt.TYPE:
-            return bool(value.value == words.type)
-        if predicate not in self.chosen or type(value) is not self.literal:
+        if language != self.language or (not language and not rt.is_plain(value)):
             return False
-        if (value.language or "") != self.language or (not self.language and not rt.is_plain(value)):
+        if predicate not in (words.name, words.definition):
             return False
-        if statement not in chosen or predicate not in (words.name, words.definition):
-            return False
+        if len(texts) < 2:
+            return True
         family = rt.NAMES if predicate == words.name else self.definitions
-        return not any(s is not statement and s[0] in family and s[1].value == value.value for s in texts)
+        return not any(t is not text and t[1] == said and t[0][0] in family for t in texts)
 
     # -- annotations of axioms ----------------------------------------------------------------------------------------
 
@@ -311,11 +336,6 @@ class ConceptReader:
 
     def _notes_of(self, iri: str, predicate: str, value: Any) -> list[Statement]:
         return self.notes.get((iri, predicate, str(value)), [])
-
-
-def _texts(statements: Iterable[Statement], predicates: frozenset[str], literal: Any) -> list[Statement]:
-    """What is said in words, not blank, under one of the predicates."""
-    return [s for s in statements if s[0] in predicates and type(s[1]) is literal and s[1].value.strip()]
 
 
 def _is_english(language: str) -> bool:

@@ -91,9 +91,12 @@ def axioms(text: str, base: str, path: Path, prefixes: dict[str, str]) -> Iterat
     """
     reader = _Reader(text, path, Terms(base, prefixes))
     translator = owl_triples.Translator()
-    for axiom in reader.read():
-        for triple in translate(translator, axiom, path):
-            yield triple, axiom.line
+    try:
+        for axiom in reader.read():
+            for triple in translate(translator, axiom, path):
+                yield triple, axiom.line
+    except ValueError as error:  # of an address or a language
+        raise reader.fault(f"{error}; expected something else") from None
 
 
 class _Reader(Tokens):
@@ -224,8 +227,9 @@ class _Reader(Tokens):
         return negative, self._property(), self._value()
 
     def _word(self) -> str:
+        word = self.next.text
         self.at += 1
-        return self.tokens[self.at - 1].text
+        return word
 
     def _value(self) -> Any:
         return self._literal() if self.next.kind in ("text", "number") else self._name()

@@ -64,7 +64,7 @@ class Tokens:
     @property
     def next(self) -> Token:
         """The token that comes now."""
-        return self.tokens[self.at]
+        return self.tokens[min(self.at, len(self.tokens) - 1)]
 
     def take(self, *texts: str) -> bool:
         """Whether the next token is one of these words; if so, it is stepped over."""

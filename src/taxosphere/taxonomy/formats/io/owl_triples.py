@@ -125,7 +125,7 @@ class Translator:
         arguments = [part for part in axiom[1:] if not (isinstance(part, tuple) and part[0] == "Annotation")]
         try:
             main = self._axiom(axiom[0], arguments)
-        except (IndexError, ValueError, AttributeError, TypeError) as error:
+        except (IndexError, KeyError, ValueError, AttributeError, TypeError) as error:
             raise MisshapenError(f"{axiom[0]} with arguments that do not fit") from error
         for triple in main if notes else ():
             self.annotate(triple, notes)

@@ -20,6 +20,7 @@ HIERARCHY = (rt.BROADER, rt.NARROWER, rt.SUBCLASS)
 _TOPS = (rt.TOP_CONCEPT_OF, rt.HAS_TOP_CONCEPT)
 _NOTED = frozenset({rt.TYPE, *HIERARCHY, *_TOPS})
 # Relations that lead from parent to child; all others lead from child to parent, like part_of.
+_ANONYMOUS = ("_:", "<<")
 _DOWNWARD = re.compile(r"narrow|member$|has_?part$|hasMember$", re.IGNORECASE)
 
 
@@ -103,16 +104,18 @@ def collect(document: Document, options: ReadOptions) -> Graph:
     graph = Graph(prefixes=document.prefixes)
     ox = rt.oxigraph()
     named, about, lines = ox.NamedNode, graph.about, graph.lines
+    predicates: dict[str, str] = {}  # one string for each, so that later look-ups need not compare letters
     for quad, line in document.statements():
-        subject, predicate, value = quad.subject, quad.predicate.value, quad.object
+        subject, predicate = quad.subject, quad.predicate.value
+        predicate = predicates.setdefault(predicate, predicate)
         key = subject.value if type(subject) is named else graph.key(subject)
         statements = about.get(key)
         if statements is None:
             about[key] = statements = []
             lines[key] = line
-        statements.append((predicate, value))
+        statements.append((predicate, quad.object))
         if predicate in _NOTED:
-            _note(graph, key, predicate, value, line)
+            _note(graph, key, predicate, statements[-1][1], line, named)
     if document.syntax in ("N_QUADS", "TRIG") and _has_graphs(document):  # several may state the same
         graph.about = {key: list(dict.fromkeys(statements)) for key, statements in about.items()}
     if options.relations or options.equivalents:
@@ -127,10 +130,10 @@ def _has_graphs(document: Document) -> bool:
     return len({quad.graph_name for quad, _ in document.statements()}) > 1
 
 
-def _note(graph: Graph, key: str, predicate: str, value: Any, line: int) -> None:
+def _note(graph: Graph, key: str, predicate: str, value: Any, line: int, node: type) -> None:
     """Take a statement into the hierarchy if it is a part of it."""
-    named = isinstance(value, rt.oxigraph().NamedNode)
-    anonymous = key.startswith(("_:", "<<"))
+    named = type(value) is node
+    anonymous = key[:2] in _ANONYMOUS
     if predicate == rt.TYPE:
         kind = value.value if named else ""
         if kind in rt.CONCEPT_TYPES:
@@ -151,10 +154,10 @@ def _note(graph: Graph, key: str, predicate: str, value: Any, line: int) -> None
     elif not named or rt.is_vocabulary(value.value):
         graph.concepts.setdefault(key, line)  # below owl:Thing or an anonymous class
     else:
-        edge = (key, value.value) if predicate == rt.NARROWER else (value.value, key)
-        graph.edges.setdefault(edge, line)
+        other = value.value
+        graph.edges.setdefault((key, other) if predicate == rt.NARROWER else (other, key), line)
         graph.concepts.setdefault(key, line)
-        graph.concepts.setdefault(value.value, line)
+        graph.concepts.setdefault(other, line)
         graph.used[predicate] += 1
 
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 from urllib.parse import quote
 
 from taxosphere.errors import InputError
@@ -92,7 +92,7 @@ class Document:
         if self.syntax == "JSON_LD":
             check_json_depth(self.path, text)
         ox = oxigraph()
-        lines = _Lines(io.BytesIO(text.encode()))
+        lines = _Lines(text.encode())
         try:
             parser = ox.parse(lines, format=getattr(ox.RdfFormat, self.syntax), base_iri=base)
             numbered = self.syntax != "JSON_LD"
@@ -108,15 +108,20 @@ class Document:
 class _Lines:
     """Hands a file out line by line, so that the line the parser is at can be told at any time."""
 
-    def __init__(self, handle: IO[bytes]) -> None:
-        self.handle = handle
+    def __init__(self, data: bytes) -> None:
+        self.lines = iter(io.BytesIO(data))
+        self.rest = b""
         self.number = 1
-        self.ended = False
+        self.ended = 0
 
     def read(self, size: int = -1) -> bytes:
-        line = self.handle.readline(size)
-        self.number += self.ended and bool(line)
-        self.ended = line.endswith(b"\n")
+        line = self.rest or next(self.lines, b"")
+        if len(line) > size >= 0:
+            line, self.rest = line[:size], line[size:]
+        elif self.rest:
+            self.rest = b""
+        self.number += self.ended
+        self.ended = line[-1:] == b"\n"
         return line
 
 
