@@ -54,11 +54,11 @@ def measure(split: Split, encoder: text_encoders.TextEncoder, state: int) -> dic
     kept = [split.seed.position(id) for id in head.split.seed.ids]
     hidden = [split.seed.position(query.id) for query in head.split.queries]
     trial = cosines(head.trial, known[hidden], known[kept])
-    tried = (trial, gate.radius_gaps(head.split.seed), head.split.gold)
+    tried = (trial, gate.delta(head.split.seed), head.split.gold)
     chosen: dict[str, float | None] = {"no gate": None} | {f"γ = {gamma:g}": gamma for gamma in gate.GAMMAS}
     chosen["best of the trial"] = max(gate.GAMMAS, key=lambda gamma: quality(*tried, gamma))
     chosen["mildest of the good"] = gate.choose_gamma(*tried, MODE)
-    final = (cosines(head.network, asked, known), gate.radius_gaps(split.seed), split.gold)
+    final = (cosines(head.network, asked, known), gate.delta(split.seed), split.gold)
     return {name: quality(*final, gamma) for name, gamma in chosen.items()}
 
 

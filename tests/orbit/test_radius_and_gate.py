@@ -19,7 +19,7 @@ def test_five_concepts_by_hand() -> None:
         {"a": 0, "b": 1, "c": 1, "d": 1, "e": 1}
     )
     expected = {"a": (np.log2(6) - 1) / (top - 3), "b": (np.log2(3) - 1) / (top - 3), "d": 0.0, "e": 0.0}
-    found = dict(zip(taxonomy.ids, gate.radius_gaps(taxonomy), strict=True))
+    found = dict(zip(taxonomy.ids, gate.delta(taxonomy), strict=True))
     assert {id: found[id] for id in expected} == pytest.approx(expected)
 
 
@@ -29,14 +29,14 @@ def test_delta_equals_the_radii_of_the_hypothetical_attachment(animals: Taxonomy
         grown = animals.add([Concept("new", "new")], [(id, "new")])
         values = radius.raw_radii(grown)
         # Other routes may make the candidate deeper in a graph with several parents, but its child is always one below.
-        assert gate.radius_gaps(animals)[position] == pytest.approx((values[position] - values[-1]) / width)
+        assert gate.delta(animals)[position] == pytest.approx((values[position] - values[-1]) / width)
 
 
 @pytest.mark.parametrize("pairs", [[], [("a", "b")]])
 def test_degenerate_taxonomies_have_finite_radii(pairs: list[tuple[str, str]]) -> None:
     taxonomy = Taxonomy.from_edges(pairs, names={"x": "x"})
     assert np.isfinite(radius.radii(taxonomy)).all()
-    assert np.isfinite(gate.radius_gaps(taxonomy)).all()
+    assert np.isfinite(gate.delta(taxonomy)).all()
 
 
 def test_hidden_concepts_change_no_radius(animals: Taxonomy) -> None:
@@ -45,7 +45,7 @@ def test_hidden_concepts_change_no_radius(animals: Taxonomy) -> None:
     renamed = animals.add([Concept("cat", "cat")], [("mammal", "cat")])
     both = hide(renamed, np.array([renamed.position("dog"), renamed.position("cat")])).seed
     assert radius.radii(seed).tolist() == radius.radii(both).tolist()
-    assert gate.radius_gaps(seed).tolist() == gate.radius_gaps(both).tolist()
+    assert gate.delta(seed).tolist() == gate.delta(both).tolist()
 
 
 def test_modes_of_the_gate() -> None:

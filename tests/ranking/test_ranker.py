@@ -65,7 +65,7 @@ def test_cosine_and_gate_are_those_of_the_sphere(fitted: Fitted, strangers: list
     asked = fitted.queries(strangers).points.z
     full = asked @ fitted.index.points.z.T
     np.testing.assert_allclose(found.cosine, np.take_along_axis(full, found.positions, 1), atol=1e-5)
-    limit = gate.thresholds(gate.radius_gaps(fitted.seed), fitted.ranker.gamma)
+    limit = gate.thresholds(gate.delta(fitted.seed), fitted.ranker.gamma)
     np.testing.assert_array_equal(found.gate, found.cosine > limit[found.positions])
 
 

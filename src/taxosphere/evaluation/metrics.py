@@ -115,7 +115,7 @@ def _similarities(scores: NDArray[np.floating], owner: Longs, gold: Longs, seed:
 
 
 def summary(outcome: Outcome) -> dict[str, float]:
-    """The paper's text metrics (its appendix on metrics); shares and similarities as percentages."""
+    """The paper's text metrics (its appendix on metrics) of an ``outcome``; shares and similarities as percentages."""
     best = outcome.best
     hits = {f"hit@{k}": 100.0 * _mean(best <= k) for k in CUTS}
     recalls = {f"recall@{k}": 100.0 * _mean(outcome.share_within(k)) for k in CUTS}
@@ -124,14 +124,14 @@ def summary(outcome: Outcome) -> dict[str, float]:
 
 
 def variants(outcome: Outcome) -> dict[str, float]:
-    """Metrics that others report under similar names: recall over all gold parents at once, and precision."""
+    """Metrics of an ``outcome`` that others report under similar names: recall over all gold parents, and precision."""
     queries = max(1, len(outcome.sizes))
     micro = {f"recall_micro@{k}": 100.0 * _mean(outcome.ranks <= k) for k in CUTS}
     return micro | {f"precision@{k}": 100.0 * float((outcome.ranks <= k).sum()) / (k * queries) for k in CUTS}
 
 
 def evaluate(scores: NDArray[np.floating], gold: Gold, seed: Taxonomy) -> dict[str, float]:
-    """All metrics of one score matrix by name; parameters as for `judge`, shares and similarities as percentages."""
+    """All metrics of ``scores`` (q, n) by name, given ``gold`` and ``seed`` as for `judge`; shares are percentages."""
     outcome = judge(scores, gold, seed)
     return summary(outcome) | variants(outcome)
 

@@ -92,7 +92,7 @@ class PolarisCosine(Configured):
         head = fit_head(vectors, seed, config, TrainingRun(random_state))
         self.history = curves(head.history)
         self.gamma = gamma.gamma(head, seed, config.orbit)
-        self._mode, self._thresholds = config.orbit.gate, gate.thresholds(gate.radius_gaps(seed), self.gamma)
+        self._mode, self._thresholds = config.orbit.gate, gate.thresholds(gate.delta(seed), self.gamma)
         others = range(random_state + 1, random_state + self._heads)
         more = [train_head(vectors, seed, config, random_state=n, epochs=head.epochs).network for n in others]
         self._encoder, self._networks = encoder, (head.network, *more)

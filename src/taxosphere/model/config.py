@@ -208,7 +208,7 @@ class PolarisConfig(Section):
 
     @classmethod
     def from_mapping(cls, values: dict[str, Any], path: str | PathLike[str] | None = None) -> PolarisConfig:
-        """Settings from nested dictionaries; `InputError` names the first wrong one, and ``path`` if it is stated."""
+        """Settings from nested dictionaries ``values``; `InputError` names the first wrong one, and ``path``."""
         try:
             return cls.model_validate(values)
         except ValidationError as error:
@@ -216,7 +216,7 @@ class PolarisConfig(Section):
 
     @classmethod
     def read(cls, path: str | PathLike[str]) -> PolarisConfig:
-        """Settings from a TOML file; `InputError` where it cannot be read or holds a wrong setting."""
+        """Settings from the TOML file at ``path``; `InputError` where it cannot be read or holds a wrong setting."""
         try:
             values = tomllib.loads(Path(path).read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
@@ -224,7 +224,7 @@ class PolarisConfig(Section):
         return cls.from_mapping(values, path)
 
     def write(self, path: str | PathLike[str]) -> None:
-        """Write all settings as a TOML file."""
+        """Write all settings as a TOML file to ``path``."""
         atomic.write_text(path, self.to_toml())
 
     def to_toml(self) -> str:

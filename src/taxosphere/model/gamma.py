@@ -21,4 +21,4 @@ def gamma(head: SelectedHead, seed: Taxonomy, config: OrbitConfig) -> float:
     with torch.no_grad():
         points = head.trial.points(head.trial.lift(head.vectors))
     cosine = (points[queries] @ points[kept].T).numpy()
-    return gate.choose_gamma(cosine, gate.radius_gaps(head.split.seed), head.split.gold, config.gate)
+    return gate.choose_gamma(cosine, gate.delta(head.split.seed), head.split.gold, config.gate)

@@ -46,7 +46,7 @@ def terms(embedding: Embedding, batch: Batch, config: LossConfig) -> dict[str, T
 
 
 def total(values: dict[str, Tensor], config: LossConfig) -> Tensor:
-    """The weighted sum λ_list L_list + λ_geo L_geom + λ_prob L_vMF + λ_svgd L_svgd of what `terms` returned."""
+    """λ_list L_list + λ_geo L_geom + λ_prob L_vMF + λ_svgd L_svgd: ``values`` of `terms` by weights in ``config``."""
     weighted = [getattr(config, name) * value for name, value in values.items()]
     return torch.stack(weighted).sum()
 
@@ -57,7 +57,8 @@ def listwise(embedding: Embedding, batch: Batch, config: LossConfig) -> Tensor:
     Formula: ``L = −mean_i log softmax_j(a_ij)[parent of i]`` with a = `affinity`; the child itself and its other
     ancestors are left out of the softmax, because they are not wrong.
 
-    Inputs: (child, parent) pairs; every other concept of the batch is a negative, drawn for this child or not.
+    Inputs: an ``embedding`` of the distinct concepts and the (child, parent) pairs of the ``batch``; every other
+    concept of it is a negative, drawn for this child or not. ``config`` has the temperature and what is compared.
 
     Relations: InfoNCE over the batch (`taxosphere.methods.baselines.losses.contrast` has the same form over drawn
     negatives alone). It is the default objective; `geometric` and `probabilistic` are the paper's triplet losses.
@@ -95,7 +96,7 @@ def geometric(z: Tensor, batch: Batch, config: LossConfig) -> Tensor:
     Formula: ``mean max(0, γ + W(θ_cp) − W(θ_cn))`` with θ the angle between two points and W = `welsch`, which levels
     off, so that far negatives stop counting.
 
-    Inputs: points z (p, d) and (child, parent, negative) triplets.
+    Inputs: points ``z`` (p, d), (child, parent, negative) triplets of the ``batch``, margin and c from ``config``.
 
     Relations: `probabilistic` is the same triplet with a divergence between distributions in place of W(θ).
     """
@@ -108,7 +109,7 @@ def geometric(z: Tensor, batch: Batch, config: LossConfig) -> Tensor:
 
 
 def welsch(angle: Tensor, config: LossConfig) -> Tensor:
-    """The Welsch function W(θ) = 1 − exp(−θ² / 2c²) of angles, or its logarithm with ``loss.welsch = "log"``."""
+    """W(θ) = 1 − exp(−θ² / 2c²) of each ``angle``, or its logarithm with ``loss.welsch = "log"`` in ``config``."""
     value = -torch.expm1(-angle.square() / (2 * config.welsch_c**2))
     if config.welsch == "plain":
         return value
@@ -120,7 +121,8 @@ def probabilistic(embedding: Embedding, batch: Batch, config: LossConfig) -> Ten
 
     Formula: ``mean max(0, γ + KL(c‖p) − KL(c‖n))`` where every concept is the distribution vMF(μ, κ).
 
-    Inputs: directions μ (p, d), concentrations κ (p,) and (child, parent, negative) triplets.
+    Inputs: an ``embedding`` with μ (p, d) and κ (p,), (child, parent, negative) triplets of the ``batch``, and
+    the margin from ``config``.
 
     Relations: the probabilistic counterpart of `geometric`; only this loss and `listwise` with "vmf" train κ.
     """
@@ -140,7 +142,8 @@ def spread(embedding: Embedding, config: LossConfig) -> Tensor:
     Formula: with φ = `taxosphere.sphere.svgd.field`, the mean of ‖φ(z_i)‖ (variant "paper", which shrinks the field)
     or −⟨z_i, φ(z_i)⟩ with φ held constant (variant "corrected", whose gradient moves points along the field).
 
-    Inputs: points z (p, d) of the distinct concepts of the batch; anchors are μ, or z itself with ``anchor = "self"``.
+    Inputs: an ``embedding`` of the distinct concepts of a batch; anchors are μ, or z itself with ``anchor = "self"`` in
+    ``config``.
 
     Relations: no pairs or negatives are used; it is added to one of the other losses.
     """

@@ -23,15 +23,15 @@ GAMMAS = tuple(0.25 * 2.0**k for k in range(10))
 LIFT = 4.0  # more than two cosines can differ by, so that accepted candidates rank before all others
 
 
-def radius_gaps(taxonomy: Taxonomy) -> NDArray[np.float64]:
-    """Δr (n,) of every candidate."""
+def delta(taxonomy: Taxonomy) -> NDArray[np.float64]:
+    """Δr (n,): how much higher each concept of ``taxonomy`` would stand than a query attached below it (Eq. 19)."""
     width = span(taxonomy)
     gaps = np.log2(2.0 + taxonomy.descendants) - 1.0
     return gaps / width if width > 0 else np.zeros(len(gaps))
 
 
 def thresholds(radius_gaps: NDArray[np.floating], gamma: float) -> NDArray[np.floating]:
-    """The cosine (n,) that a query must exceed at each candidate: 1 − γ Δr²  (Eq. 20)."""
+    """The cosine (n,) that a query must exceed at each candidate: 1 − ``gamma`` · ``radius_gaps``² (Eq. 20)."""
     return 1.0 - gamma * radius_gaps**2
 
 

@@ -38,22 +38,22 @@ def log_iv(order: float | Tensor, x: Tensor) -> Tensor:
 
 
 def log_iv_reduced(order: float | Tensor, x: Tensor) -> Tensor:
-    """log(I_ν(x) / x^ν): finite at x = 0, and its derivative is the ratio I_{ν+1}/I_ν without any cancellation."""
+    """log(I_ν(x) / x^ν) for ν = ``order`` and any ``x`` ≥ 0: finite at 0, its derivative is I_{ν+1}/I_ν exactly."""
     return _each_order("log", order, x)
 
 
 def ratio(dim: float | Tensor, kappa: Tensor) -> Tensor:
-    """A_d(κ) = I_{d/2}(κ) / I_{d/2−1}(κ), the mean resultant length of a vMF distribution in R^d."""
+    """A_d(κ) = I_{d/2}(κ) / I_{d/2−1}(κ) for d = ``dim``, κ = ``kappa``: mean resultant length of a vMF in R^d."""
     return _each_order("ratio", dim / 2 - 1, kappa)
 
 
 def complement(dim: float | Tensor, kappa: Tensor) -> Tensor:
-    """1 − A_d(κ) to full relative precision, also where A_d rounds to one."""
+    """1 − A_d(κ) for d = ``dim`` and κ = ``kappa`` to full relative precision, also where A_d rounds to one."""
     return _each_order("complement", dim / 2 - 1, kappa)
 
 
 def ratio_slope(dim: float | Tensor, kappa: Tensor) -> Tensor:
-    """A_d'(κ) = 1 − A_d² − (d−1) A_d/κ, evaluated without the cancellation of that formula at large κ."""
+    """A_d'(κ) = 1 − A_d² − (d−1) A_d/κ for d = ``dim``, κ = ``kappa``, without its cancellation at large κ."""
     return _each_order("slope", dim / 2 - 1, kappa)
 
 
@@ -218,7 +218,7 @@ def _log(order: float, x: Tensor) -> Tensor:
 
 
 def log_scaled(order: float, x: Tensor) -> Tensor:
-    """log(I_ν(x) x^−ν e^−x) in float64, outside autograd: its differences keep their digits at large x."""
+    """log(I_ν(x) x^−ν e^−x), ν = ``order``, in float64, outside autograd; keeps its digits at large ``x``."""
     x = x.double()
     value = _descended_log(order, x)
     return value if order >= _SMALLEST_ORDER else torch.where(_near_zero(order, x), _log_series(order, x) - x, value)

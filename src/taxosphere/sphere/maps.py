@@ -60,14 +60,14 @@ def angle(x: Tensor, y: Tensor) -> Tensor:
 
 
 def norm(v: Tensor) -> Tensor:
-    """Length along the last dimension, with gradient zero at zero."""
+    """Length of ``v`` (…, d) along the last dimension, with gradient zero at zero."""
     square = v.square().sum(-1)
     positive = square > 0
     return torch.where(positive, torch.where(positive, square, 1).sqrt(), 0)
 
 
 def to_angles(z: Tensor) -> Tensor:
-    """(ψ_1, …, ψ_{d−2}, θ) of each point: ψ_i ∈ [0, π] latitudes, θ ∈ [0, 2π) longitude."""
+    """(ψ_1, …, ψ_{d−2}, θ) of each point ``z`` (…, d): ψ_i ∈ [0, π] latitudes, θ ∈ [0, 2π) longitude."""
     tails = z.square().flip(-1).cumsum(-1).flip(-1)[..., 1:-1]  # Σ_{j>i} z_j²
     tail = torch.where(tails > 0, torch.where(tails > 0, tails, 1).sqrt(), 0)
     latitudes = torch.atan2(tail, z[..., :-2])
@@ -78,14 +78,14 @@ def to_angles(z: Tensor) -> Tensor:
 
 
 def from_angles(angles: Tensor) -> Tensor:
-    """The point with these angular coordinates; inverse of `to_angles`."""
+    """The points (…, d) with these ``angles`` (…, d − 1) as coordinates; inverse of `to_angles`."""
     ones = torch.ones_like(angles[..., :1])
     radii = torch.cat([ones, angles.sin().cumprod(-1)], dim=-1)  # what is left after each latitude
     return radii * torch.cat([angles.cos(), ones], dim=-1)
 
 
 def pole(dim: int, *, dtype: torch.dtype | None = None, device: torch.device | None = None) -> Tensor:
-    """The point (0, …, 0, 1)."""
+    """The point (0, …, 0, 1) of R^``dim``, as a tensor of this ``dtype`` on this ``device``."""
     point = torch.zeros(dim, dtype=dtype, device=device)
     point[-1] = 1
     return point
@@ -128,7 +128,7 @@ def floating(x: Tensor) -> Tensor:
 
 
 def check_choice(what: str, name: str, names: Sequence[str]) -> None:
-    """Raise `ValueError` for a name that is not one of ``names``; it would otherwise be taken for the last one."""
+    """Raise `ValueError` for a ``name`` that is not one of ``names``; ``what`` says what kind of thing it names."""
     if name not in names:
         raise ValueError(f"there is no {what} '{name}'; choose one of: {', '.join(names)}")
 

@@ -94,7 +94,7 @@ def norm_loss(field: Tensor) -> Tensor:
 
 
 def transport_loss(z: Tensor, field: Tensor) -> Tensor:
-    """−mean ⟨stopgrad φ̂(z_i), z_i⟩: a gradient step on it moves z_i along the field."""
+    """−mean ⟨stopgrad φ̂(z_i), z_i⟩: a gradient step on it moves the points ``z`` (n, d) along the ``field`` (n, d)."""
     return -(field.detach() * z).sum(-1).mean()
 
 

@@ -34,7 +34,10 @@ def log_normalizer(dim: int, kappa: Tensor) -> Tensor:
 
 
 def entropy(dim: int, kappa: Tensor) -> Tensor:
-    """Differential entropy; log of the area of the sphere at κ = 0, and below any bound as κ grows."""
+    """Differential entropy of vMF distributions in R^``dim`` with concentrations ``kappa`` (any shape).
+
+    It is the log of the area of the sphere at κ = 0, and falls below any bound as κ grows.
+    """
     log_area = math.log(2) + dim / 2 * math.log(math.pi) - math.lgamma(dim / 2)
     kappa = floating(kappa)
     return (log_area - concentration_kl(dim, kappa, torch.zeros_like(kappa))).to(kappa.dtype)
@@ -71,15 +74,15 @@ def kl_matrix(mu_a: Tensor, kappa_a: Tensor, mu_b: Tensor, kappa_b: Tensor, vari
     """KL of every row of a (n rows) from every row of b (m rows) as an (n, m) matrix.
 
     It takes one matrix product, and Bessel functions only n + m times. 1 − μ_a·μ_b is rounded to the precision of μ
-    here, so for nearly equal directions `kl` is more accurate. Parameters as for `kl`, with shapes (n, d) and (m, d)
-    beside (n,) and (m,).
+    here, so for nearly equal directions `kl` is more accurate. ``mu_a`` is (n, d), ``kappa_a`` (n,), ``mu_b`` (m, d),
+    ``kappa_b`` (m,), and ``variant`` as for `kl`.
     """
     gap = (1 - mu_a @ mu_b.mT).clamp_min(0)
     return _kl(mu_a.shape[-1], kappa_a.unsqueeze(-1), kappa_b.unsqueeze(-2), gap, variant)
 
 
 def concentration_kl(dim: int, kappa_a: Tensor, kappa_b: Tensor) -> Tensor:
-    """KL between two vMF distributions with the same mean direction, in float64."""
+    """KL between vMF distributions in R^``dim`` with one mean direction, ``kappa_a`` from ``kappa_b``, in float64."""
     return cast(Tensor, _ConcentrationKL.apply(dim, kappa_a.double(), kappa_b.double()))  # type: ignore[no-untyped-call]
 
 

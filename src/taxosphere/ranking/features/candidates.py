@@ -147,8 +147,8 @@ class CandidateIndex:
 
     @cached_property
     def radius_gaps(self) -> Floats:
-        """(n,) Δr of the gate, see `gate.radius_gaps`."""
-        return self._padded(gate.radius_gaps(self.trusted_taxonomy).astype(np.float32))
+        """(n,) Δr of the gate, see `gate.delta`."""
+        return self._padded(gate.delta(self.trusted_taxonomy).astype(np.float32))
 
     @cached_property
     def static_features(self) -> dict[str, Floats]:
