@@ -61,7 +61,7 @@ describe('the fan', () => {
     const { query, placed } = fan(sphere);
     const at = Object.fromEntries(placed.map((dot) => [dot.point.id, dot]));
     expect(query.x).toBe(0);
-    expect(at.same?.turn).toBeCloseTo(0);
+    expect(Math.abs(at.same?.turn ?? 1)).toBeLessThan(Math.abs(at.left?.turn ?? 0));
     expect(at.left?.turn).toBeCloseTo(-(at.right?.turn ?? 0));
     expect(Math.abs(at.far?.turn ?? 0)).toBeGreaterThan(Math.abs(at.left?.turn ?? 0));
     expect(Math.abs(at.far?.turn ?? 0)).toBeLessThan(Math.PI / 2);
@@ -84,9 +84,10 @@ describe('what people read', () => {
   it('never says 0 % or 100 % for what is merely close', () => {
     expect([0, 0.001, 0.25, 0.999, 1].map(percent)).toEqual(['0 %', '< 1 %', '25 %', '> 99 %', '100 %']);
   });
-  it('shows figures that come as shares or as percents alike', () => {
-    expect(figure('hit@1', 0.617)).toBe(figure('hit@1', 61.7));
-    expect(figure('queries', 600)).toBe('600');
+  it('shows shares and percents alike, and counts as they are', () => {
+    expect(figure('ece', 0.031)).toBe('3.1 %');
+    expect(figure('hit@1', 61.74)).toBe('61.7 %');
+    expect(figure('hidden', 600)).toBe('600');
     expect(figure('ece', null)).toBe('–');
   });
   it('shows paths without the concept itself and short enough', () => {

@@ -48,6 +48,7 @@ function setUp(answer: (call: Call, n: number) => Decided | Problem, storage = n
     sent: (entry) => heard.push(`sent ${entry.key}`),
     refused: (entry, problem) => heard.push(`refused ${entry.key} ${problem.status}`),
     changed: () => undefined,
+    signedOut: () => heard.push('signed out'),
   };
   return { outbox: new Outbox(listener, around), calls, heard, pauses, storage };
 }
@@ -90,6 +91,16 @@ describe('the outbox', () => {
     outbox.add(decide('2', 'b'));
     await settle();
     expect(heard).toEqual(['refused 1 409', 'sent 2']);
+  });
+
+  it('keeps everything where the service no longer knows who this is, and sends it after signing in', async () => {
+    const { outbox, heard } = setUp((call, n) => (n === 1 ? new Problem(401, 'who?') : decided(call.body.item, 2, 'e')));
+    outbox.add(decide('1', 'a'));
+    await settle();
+    expect(heard).toEqual(['signed out']);
+    expect(outbox.waiting).toHaveLength(1);
+    await outbox.run();
+    expect(heard).toEqual(['signed out', 'sent 1']);
   });
 
   it('builds a second decision on the answer to the first', async () => {

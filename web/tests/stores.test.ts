@@ -30,6 +30,16 @@ describe('the queue', () => {
     expect(queue.ids).toHaveLength(600);
     expect(queue.total).toBe(10_000);
   });
+  it('reads everything again without losing rows that had been scrolled to', async () => {
+    const queue = new Queue(pages(10_000));
+    await queue.reload();
+    await queue.ensure(750);
+    queue.put(row(700, 'accepted'));
+    await queue.refresh();
+    expect(queue.ids.length).toBeGreaterThanOrEqual(800);
+    expect(queue.place('i700')).toBe(700);
+    expect(queue.row('i700')?.state).toBe('open');
+  });
   it('counts what is decided and finds the next open row, also before the current one', async () => {
     const queue = new Queue(pages(3));
     await queue.reload();

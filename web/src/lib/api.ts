@@ -67,6 +67,7 @@ const id = encodeURIComponent;
 
 export const api = {
   me: () => get<Me>('me'),
+  signIn: (token: string) => post<unknown>('session', { token }),
   taxonomy: () => get<TaxonomySummary>('taxonomy'),
   concepts: (query: Query, signal?: AbortSignal) => get<ConceptPage>('concepts', query, signal),
   concept: (concept: string) => get<ConceptDetail>(`concepts/${id(concept)}`),

@@ -8,7 +8,7 @@ export interface Placed {
   point: SpherePoint;
   x: number;
   y: number;
-  /** Radians from straight up, left negative; stretched so that what is near fills the fan. */
+  /** Radians from straight up, left negative; the order of angles is kept, their sizes are spread to fill the fan. */
   turn: number;
 }
 
@@ -16,11 +16,10 @@ export interface Fan {
   query: { x: number; y: number };
   placed: Placed[];
   rings: number[];
-  /** How much wider angles are drawn than they are. */
-  stretch: number;
 }
 
 const WIDEST = (64 * Math.PI) / 180;
+const NARROWEST = (9 * Math.PI) / 180;
 const EDGE = (86 * Math.PI) / 180;
 const CLOSEST = 0.12;
 
@@ -43,22 +42,42 @@ export function distance(shell: number): number {
   return CLOSEST + (1 - CLOSEST) * Math.max(0, Math.min(1, shell));
 }
 
+const RINGS = [0.25, 0.5, 0.75, 1];
+const MOST_RINGS = 6;
+const NEAREST = 14;
+
+/** What is worth drawing: few rings, and of the nearest concepts those that are really near. */
+export function simplified(sphere: Sphere): Sphere {
+  const near = sphere.points.filter((point) => point.kind === 'neighbour').toSorted((a, b) => b.cosine - a.cosine);
+  const kept = new Set(near.slice(0, NEAREST).map((point) => point.id));
+  const points = sphere.points.map((point) =>
+    point.kind === 'neighbour' && !kept.has(point.id) ? { ...point, kind: 'taxonomy' as const } : point,
+  );
+  return { ...sphere, points, shells: sphere.shells.length > MOST_RINGS ? RINGS : sphere.shells };
+}
+
+/** Only for candidates is it known whether the new concept is within their reach. */
+export function outOfReach(point: SpherePoint): boolean {
+  return point.kind === 'candidate' && !point.gate;
+}
+
 export function fan(sphere: Sphere): Fan {
   const up = [sphere.query.x, sphere.query.y, sphere.query.z];
   const helper = Math.abs(up[0] ?? 0) < 0.9 ? [1, 0, 0] : [0, 1, 0];
   const right = cross(up, helper);
   const near = sphere.points.filter((point) => point.kind !== 'taxonomy').map((point) => angle(point.cosine));
   const widest = Math.max(0.05, ...near);
-  const stretch = WIDEST / widest;
+  const least = Math.min(widest - 0.01, ...near);
+  const stretch = (WIDEST - NARROWEST) / (widest - least);
   const placed = sphere.points.map((point) => {
     const side = dot([point.x, point.y, point.z], right) < 0 ? -1 : 1;
     const away = angle(point.cosine);
     // Beyond the nearest concepts angles are drawn ever closer together, so that everything stays inside the fan.
-    const turn = side * (away <= widest ? away * stretch : EDGE - ((EDGE - WIDEST) * widest) / away);
+    const turn = side * (away <= widest ? NARROWEST + Math.max(0, away - least) * stretch : EDGE - ((EDGE - WIDEST) * widest) / away);
     const far = distance(point.shell);
     return { point, turn, x: Math.sin(turn) * far, y: -Math.cos(turn) * far };
   });
-  return { query: { x: 0, y: -distance(sphere.query.shell) }, placed, rings: sphere.shells.map(distance), stretch };
+  return { query: { x: 0, y: -distance(sphere.query.shell) }, placed, rings: sphere.shells.map(distance) };
 }
 
 /** Heights of labels that do not overlap: each is pushed down below the one before it where needed. */

@@ -5,7 +5,7 @@
  * not been answered is sent again: after a pause where the connection broke, and after a reload of the page.
  */
 import { Problem, post } from './api';
-import type { Decided, DecisionBody, ItemRow } from './types';
+import type { Decided, DecisionBody } from './types';
 
 export type Entry = { key: string; made: number } & (
   | { type: 'decide'; item: string; body: DecisionBody }
@@ -16,6 +16,8 @@ export interface Listener {
   sent(entry: Entry, answer: Decided): void;
   refused(entry: Entry, problem: Problem): void;
   changed(waiting: number, online: boolean): void;
+  /** The service no longer knows who this is: what waits is kept. */
+  signedOut(): void;
 }
 
 export interface Surroundings {
@@ -40,6 +42,7 @@ export class Outbox {
   private versions = new Map<string, number>();
   private running = false;
   private failures = 0;
+  private halted = false;
 
   constructor(
     private readonly listener: Listener,
@@ -77,7 +80,8 @@ export class Outbox {
     if (this.running) return;
     this.running = true;
     try {
-      for (let entry = this.entries[0]; entry; entry = this.entries[0]) await this.attempt(entry);
+      this.halted = false;
+      for (let entry = this.entries[0]; entry && !this.halted; entry = this.entries[0]) await this.attempt(entry);
     } finally {
       this.running = false;
     }
@@ -92,6 +96,11 @@ export class Outbox {
       this.listener.sent(entry, answer);
     } catch (error) {
       const problem = error instanceof Problem ? error : new Problem(0, String(error));
+      if (problem.status === 401) {
+        this.halted = true; // kept until somebody signs in and calls run() again
+        this.listener.signedOut();
+        return;
+      }
       if (problem.passing) {
         const pause = PAUSES[Math.min(this.failures++, PAUSES.length - 1)] ?? 5000;
         this.listener.changed(this.entries.length, problem.status !== 0);
@@ -120,12 +129,7 @@ export class Outbox {
     this.events.set(entry.key, answer.event.id);
     const oldest = this.events.size > REMEMBERED ? this.events.keys().next().value : undefined;
     if (oldest !== undefined) this.events.delete(oldest);
-    this.note(answer.item);
-  }
-
-  /** A newer version of an item has become known because of what this browser sent. */
-  private note(item: ItemRow): void {
-    this.versions.set(item.id, item.version);
+    if (answer.item) this.versions.set(answer.item.id, answer.item.version);
   }
 
   private done(entry: Entry): void {

@@ -14,6 +14,7 @@ export interface Filter {
 export const EVERYTHING: Filter = { state: '', sort: '-probability', query: '', assignee: '' };
 export const NO_COUNTS: Counts = { open: 0, accepted: 0, moved: 0, top: 0, same: 0, rejected: 0, later: 0 };
 const PAGE = 200;
+const LARGE_PAGE = 500;
 
 export class Queue {
   filter = $state.raw<Filter>(EVERYTHING);
@@ -55,6 +56,28 @@ export class Queue {
     this.turn += 1;
     this.page = null;
     await this.fetch(null);
+  }
+
+  /** Read again as many rows as are there, and show them all at once: nobody loses their place. */
+  async refresh(): Promise<void> {
+    const wanted = this.ids.length;
+    this.turn += 1;
+    const turn = this.turn;
+    const pages: QueuePage[] = [];
+    try {
+      for (let count = 0, cursor: string | null = null; pages.length === 0 || (cursor !== null && count < wanted); ) {
+        const page: QueuePage = await this.load(this.query(cursor, wanted > PAGE ? LARGE_PAGE : PAGE));
+        if (turn !== this.turn) return;
+        pages.push(page);
+        count += page.items.length;
+        cursor = page.next;
+      }
+    } catch {
+      return; // the connection broke; whoever notices that it is back asks again
+    } finally {
+      if (turn === this.turn) [this.loading, this.page] = [false, null];
+    }
+    pages.forEach((page, n) => this.take(page, n === 0));
   }
 
   /** Load further pages until the row at `place` is there. */
@@ -103,18 +126,15 @@ export class Queue {
     this.counts = { ...this.counts, [from]: Math.max(0, this.counts[from] - 1), [to]: this.counts[to] + 1 };
   }
 
+  private query(cursor: string | null, limit: number): Record<string, string | number> {
+    const { state, sort, query, assignee } = this.filter;
+    return { sort, limit, ...(state && { state }), ...(query && { query }), ...(assignee && { assignee }), ...(cursor && { cursor }) };
+  }
+
   private fetch(cursor: string | null): Promise<void> {
     const turn = this.turn;
-    const { state, sort, query, assignee } = this.filter;
     this.loading = true;
-    const page = this.load({
-      sort,
-      limit: PAGE,
-      ...(state && { state }),
-      ...(query && { query }),
-      ...(assignee && { assignee }),
-      ...(cursor && { cursor }),
-    })
+    const page = this.load(this.query(cursor, PAGE))
       .then((answer) => {
         if (turn === this.turn) this.take(answer, cursor === null);
       })

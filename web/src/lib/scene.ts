@@ -4,7 +4,7 @@ import {
   PerspectiveCamera, RingGeometry, Scene, SphereGeometry, Vector2, Vector3, WebGLRenderer,
 } from 'three';
 
-import { distance, spread } from './fan';
+import { distance, outOfReach, spread } from './fan';
 import type { Sphere, SpherePoint } from './types';
 
 export interface Label {
@@ -129,7 +129,7 @@ export class SphereScene {
   private addDot(point: SpherePoint, color: Color): Dot {
     const at = new Vector3(point.x, point.y, point.z).normalize().multiplyScalar(distance(point.shell));
     const size = SIZES[point.kind];
-    const ring = !point.gate && point.kind !== 'taxonomy';
+    const ring = outOfReach(point);
     const geometry = ring ? new RingGeometry(size * 0.6, size, 24) : new SphereGeometry(size, 14, 10);
     const opacity = point.kind === 'taxonomy' ? 0.55 : 1;
     const mesh = new Mesh(geometry, new MeshBasicMaterial({ color, transparent: opacity < 1, opacity }));

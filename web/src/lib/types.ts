@@ -150,7 +150,7 @@ export interface Changes {
 
 export interface Decided {
   event: DecisionEvent;
-  item: ItemRow;
+  item: ItemRow | null;
   next?: string | null;
 }
 
@@ -168,7 +168,8 @@ export type Figures = Record<string, number | null>;
 export interface ModelVersion {
   id: string;
   made: string;
-  figures: Figures;
+  /** Numbers by name; of a retrained version its own below `new`, and how it compares with the one it came from. */
+  figures: Record<string, unknown>;
   active: boolean;
 }
 

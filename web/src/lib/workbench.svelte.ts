@@ -1,6 +1,6 @@
 /** Everything the views share: who is here, the queue, and decisions with their way back. */
 import { api, Problem } from './api';
-import { dropDraft } from './drafts';
+import { dropDraft, writeDraft } from './drafts';
 import { items } from './items';
 import { listen } from './live';
 import { Outbox, type Entry } from './outbox';
@@ -48,6 +48,7 @@ class Workbench {
   touched = $state.raw<{ ids: string[]; n: number }>({ ids: [], n: 0 });
   itemChange = $state.raw<{ id: string; n: number }>({ id: '', n: 0 });
 
+  private stopListening: (() => void) | null = null;
   private steps: Step[] = [];
   private befores = new Map<string, ItemRow>();
   private numbers = 0;
@@ -57,7 +58,7 @@ class Workbench {
     sent: (entry, answer) => {
       this.savedAt = new Date();
       this.befores.delete(entry.key);
-      this.took(answer.item);
+      if (answer.item) this.took(answer.item);
       this.touch(answer.event);
     },
     refused: (entry, problem) => this.rollBack(entry, problem),
@@ -65,6 +66,7 @@ class Workbench {
       this.waiting = waiting;
       this.online = online;
     },
+    signedOut: () => (this.signedOut = true),
   });
 
   get mayDecide(): boolean {
@@ -75,9 +77,15 @@ class Workbench {
     return this.me?.role === 'admin';
   }
 
+  /** Begin again after somebody has signed in; what waited is sent now. */
+  async signedIn(): Promise<void> {
+    this.signedOut = false;
+    this.stopListening?.();
+    await Promise.all([this.start(), this.queue.reload()]);
+  }
+
   async start(): Promise<void> {
     this.waiting = this.outbox.waiting.length;
-    void this.outbox.run();
     try {
       const [me, taxonomy] = await Promise.all([api.me(), api.taxonomy()]);
       this.me = me;
@@ -87,7 +95,8 @@ class Workbench {
       if (!this.signedOut) setTimeout(() => void this.start(), 2000);
       return;
     }
-    listen({
+    void this.outbox.run();
+    this.stopListening = listen({
       decision: (event, item) => this.hear(event, item),
       queue: () => this.refreshSoon(),
       job: (job) => (this.job = job),
@@ -183,7 +192,7 @@ class Workbench {
     clearTimeout(this.refreshing);
     this.refreshing = window.setTimeout(() => {
       void this.refresh();
-      void this.queue.reload();
+      void this.queue.refresh();
       this.touched = { ids: [], n: this.touched.n + 1 };
       this.historyChange += 1;
     }, 300);
@@ -234,7 +243,7 @@ class Workbench {
     else this.refreshSoon();
     const t = texts();
     const name = row?.name ?? entry.item;
-    if (problem.status === 401) this.signedOut = true;
+    if (entry.type === 'decide' && entry.body.note) writeDraft(entry.item, { note: entry.body.note });
     if (problem.status === 410) return; // the undo of a decision that was itself refused
     const reason = problem.status === 409 && problem.current && entry.type === 'decide'
       ? t.notices.decidedElsewhere(name, problem.current.decided_by ?? '', t.states[problem.current.state])

@@ -22,8 +22,9 @@ export const de: Texts = {
     nothingToSave: 'Alles gespeichert',
     waiting: (n) => `${many(n, 'Entscheidung', 'Entscheidungen')} unterwegs`,
     offline: (n) => n === 0 ? 'Keine Verbindung. Neuer Versuch …' : `Keine Verbindung. ${many(n, 'Entscheidung bleibt', 'Entscheidungen bleiben')} hier und ${n === 1 ? 'wird' : 'werden'} später gesendet`,
-    signedOut: 'Diese Seite ist nicht mehr angemeldet.',
-    signedOutWhat: 'Öffnen Sie den Link, den der Dienst beim Start ausgegeben hat, oder bitten Sie um einen neuen. Ihre Entscheidungen bleiben in diesem Browser und werden dann gesendet.',
+    signedOut: 'Anmelden',
+    signedOutWhat: 'Geben Sie Ihren Zugangsschlüssel ein, oder öffnen Sie den Link, den der Dienst beim Start ausgegeben hat. Was Sie inzwischen entschieden haben, bleibt in diesem Browser und wird dann gesendet.',
+    accessKey: 'Zugangsschlüssel', signIn: 'Anmelden', wrongKey: 'Dieser Schlüssel gilt nicht.',
     heard: (who, what, name) => `${who} hat „${name}“ ${what}`,
   },
   states: {
@@ -139,7 +140,7 @@ export const de: Texts = {
     title: 'Modell', trainedOn: 'Gelernt aus', links: (n) => many(n, 'Verbindung', 'Verbindungen'),
     figures: 'An Begriffen, die es nicht kannte', version: 'Version',
     names: {
-      'hit@1': 'richtig an erster Stelle', 'hit@5': 'richtig unter den ersten fünf', 'hit@10': 'richtig unter den ersten zehn', wup: 'wie nah im Baum', ece: 'Prozente daneben um', coverage: 'Anteil über der Linie', precision: 'richtig über der Linie', queries: 'gefragte Begriffe', held_out: 'gefragte Begriffe', concepts: 'Begriffe',
+      'hit@1': 'richtig an erster Stelle', 'hit@5': 'richtig unter den ersten fünf', 'hit@10': 'richtig unter den ersten zehn', wup: 'wie nah im Baum', ece: 'Prozente daneben um', coverage: 'Anteil über der Linie', precision: 'richtig über der Linie', hidden: 'gefragte Begriffe',
     },
     calibration: 'Stimmen die Prozente?',
     calibrationWhat: 'Jeder Punkt: was gesagt wurde (quer) und wie oft es stimmte (hoch). Auf der Linie ist vollkommen; größere Punkte stehen für mehr Begriffe.',
@@ -147,7 +148,7 @@ export const de: Texts = {
     noCalibration: 'Zu wenige Begriffe, um das zu sagen.',
     retrain: 'Mit den bisherigen Entscheidungen neu lernen', start: 'Neu lernen', retrainWhat: 'Läuft im Hintergrund; Sie können weiterarbeiten. Die neue Version wird mit dieser verglichen und erst benutzt, wenn Sie es sagen.',
     running: 'Lernt neu', queued: 'Wartet, bis es an der Reihe ist', cancel: 'Anhalten', failed: 'Das Lernen ist fehlgeschlagen', done: 'Eine neue Version steht unten bereit.', cancelled: 'Angehalten.',
-    versions: 'Versionen', made: 'Gemacht', use: 'Diese benutzen', active: 'in Gebrauch', switched: 'Die Version wurde gewechselt.', compare: 'An denselben verborgenen Begriffen verglichen',
+    versions: 'Versionen', made: 'Gemacht', use: 'Diese benutzen', active: 'in Gebrauch', switched: 'Die Version wurde gewechselt.', compared: 'Gegenüber der vorigen', comparison: (before, after, n) => `${before} → ${after} bei ${many(n, 'verborgenen Begriff', 'verborgenen Begriffen')}`,
     onlyAdmin: 'Nur die Verwaltung kann neu lernen lassen oder wechseln.',
   },
   files: {

@@ -20,8 +20,9 @@ export const en = {
     nothingToSave: 'All saved',
     waiting: (n: number) => `${many(n, 'decision', 'decisions')} on the way`,
     offline: (n: number) => n === 0 ? 'No connection. Trying again …' : `No connection. ${many(n, 'decision is', 'decisions are')} kept here and sent later`,
-    signedOut: 'This page is no longer signed in.',
-    signedOutWhat: 'Open the link that the service printed when it started, or ask for a new one. What you decided is kept in this browser and sent then.',
+    signedOut: 'Sign in',
+    signedOutWhat: 'Enter your access key, or open the link that the service printed when it started. What you decided meanwhile is kept in this browser and sent then.',
+    accessKey: 'Access key', signIn: 'Sign in', wrongKey: 'This key is not valid.',
     heard: (who: string, what: string, name: string) => `${who} ${what} “${name}”`,
   },
   states: {
@@ -137,7 +138,7 @@ export const en = {
     title: 'Model', trainedOn: 'Trained on', links: (n: number) => many(n, 'link', 'links'),
     figures: 'On concepts it had not seen', version: 'Version',
     names: {
-      'hit@1': 'right at first place', 'hit@5': 'right among the first five', 'hit@10': 'right among the first ten', wup: 'how near in the tree', ece: 'percentages off by', coverage: 'share above the line', precision: 'right above the line', queries: 'concepts asked', held_out: 'concepts asked', concepts: 'concepts',
+      'hit@1': 'right at first place', 'hit@5': 'right among the first five', 'hit@10': 'right among the first ten', wup: 'how near in the tree', ece: 'percentages off by', coverage: 'share above the line', precision: 'right above the line', hidden: 'concepts asked',
     } as Record<string, string>,
     calibration: 'Are the percentages right?',
     calibrationWhat: 'Each dot: what was said (across) and how often it was right (up). On the line is perfect; larger dots stand for more concepts.',
@@ -145,7 +146,7 @@ export const en = {
     noCalibration: 'Too few concepts to tell.',
     retrain: 'Retrain with the decisions so far', start: 'Retrain', retrainWhat: 'Runs in the background; you can go on. The new version is compared with this one and used only when you say so.',
     running: 'Retraining', queued: 'Waiting for its turn', cancel: 'Stop', failed: 'Retraining failed', done: 'A new version is ready below.', cancelled: 'Stopped.',
-    versions: 'Versions', made: 'Made', use: 'Use this one', active: 'in use', switched: 'The version was switched.', compare: 'Compared on the same hidden concepts',
+    versions: 'Versions', made: 'Made', use: 'Use this one', active: 'in use', switched: 'The version was switched.', compared: 'Against the one before', comparison: (before: string, after: string, n: number) => `${before} → ${after} on ${many(n, 'hidden concept', 'hidden concepts')}`,
     onlyAdmin: 'Only an administrator can retrain or switch.',
   },
   files: {
