@@ -74,3 +74,27 @@ def test_an_output_without_a_suffix_that_can_be_no_folder(
 def test_standard_input_has_no_suffix(capsys: Capture) -> None:
     assert main(["convert", "-", "out.obo"]) == 2
     assert "error: -: standard input has no suffix to name its format" in capsys.readouterr().err
+
+
+def test_the_input_is_never_replaced_unasked(tmp_path: Path, capsys: Capture) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("parent,child\na,b\n", encoding="utf-8")
+    assert main(["convert", str(path), str(path)]) == 2
+    assert "--force replaces it" in capsys.readouterr().err
+    assert main(["convert", str(path), str(path), "--force"]) == 0
+    assert path.read_text(encoding="utf-8") == "parent,child\na,b\n"
+
+
+def test_options_say_how_to_read_and_what_to_write(tmp_path: Path, capsys: Capture) -> None:
+    source, out = tmp_path / "a.csv", tmp_path / "b.csv"
+    source.write_text("kode;text, long\n1;a\n11;b\n", encoding="utf-8")
+    arguments = ["convert", str(source), str(out), "--map", "id=kode,name=text, long", "--nested"]
+    assert main([*arguments, "--as", "level table"]) == 0
+    assert out.read_text(encoding="utf-8") == "id,Level 1,Level 2\n1,a,\n11,a,b\n"
+    assert main([*arguments, "--as", "path list"]) == 0
+    assert out.read_text(encoding="utf-8") == "1 - a\n11 - a > b\n"
+    capsys.readouterr()
+    assert main([*arguments, "--as", "poem"]) == 2
+    assert "'poem'" in capsys.readouterr().err
+    assert main(["convert", str(source), str(out), "--map", "nonsense"]) == 2
+    assert "--map wants ROLE=TITLE" in capsys.readouterr().err

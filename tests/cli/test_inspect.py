@@ -110,3 +110,12 @@ def test_benchmarks(shared_data: Path, capsys: Capture, name: str) -> None:
     assert found["concepts"] == len(Taxonomy.read(shared_data / name))
     assert (found["roots"] == 761) == (name == "wordnet_bansal")
     assert len(found["cycles"]) == (2 if name == "mesh" else 0)
+
+
+def test_how_a_table_was_understood_is_said(tmp_path: Path, capsys: Capture) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("Tier 1,Tier 2\na,b\na,c\n", encoding="utf-8")
+    assert main(["inspect", str(path)]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("columns 'Tier 1' … 'Tier 2' read as levels\n3 concepts, 2 edges\n")
+    assert inspected(capsys, str(path))["reading"] == ["columns 'Tier 1' … 'Tier 2' read as levels"]
