@@ -89,13 +89,13 @@ def _header(draft: Draft, first: Row, options: ReadOptions) -> list[str] | None:
     stated = options.columns
     titles = [title.strip() for title in row]
     roles = _roles(titles)
-    known = [end for end in ENDS if end in roles]
-    if len(known) == 1 and stated is None:
-        other = "child" if known == ["parent"] else "parent"
-        message = f"'{titles[roles[known[0]]]}' looks like a title, but no column is called '{other}'"
+    titled = [end for end in ENDS if end in roles]
+    if len(titled) == 1 and stated is None:
+        other = "child" if titled == ["parent"] else "parent"
+        message = f"'{titles[roles[titled[0]]]}' looks like a title, but no column is called '{other}'"
         hint = "title the columns 'parent' and 'child', name them with --map, or state --columns if there is no header"
         raise InputError(f"{message}; {hint}", path=draft.path, line=number)
-    if len(known) < 2:
+    if len(titled) < 2:
         return None
     check_distinct(draft.path, [cells.column_name(title) for title in titles if title], number)
     if stated and (roles["parent"] < roles["child"]) != (tuple(stated) == ORDERS[0]):

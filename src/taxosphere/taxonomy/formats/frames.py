@@ -61,10 +61,10 @@ def from_pandas(nodes: Any | None, edges: Any) -> Taxonomy:
 def _columns(frame: Any) -> dict[str, Hashable]:
     """Columns by our names for them. One that says `synonym` beside our `synonyms` is another's, and so is any with
     brackets, which mark an extra of several values here."""
-    given = {str(column): column for column in frame.columns}
-    ours = {name: cells.column_name(name) for name in given}
-    foreign = {name for name, own in ours.items() if name.endswith(cells.ESCAPED) or (own != name and own in given)}
-    return {name if name in foreign else ours[name]: column for name, column in given.items()}
+    columns = {str(column): column for column in frame.columns}
+    ours = {name: cells.column_name(name) for name in columns}
+    foreign = {name for name, own in ours.items() if name.endswith(cells.ESCAPED) or (own != name and own in columns)}
+    return {name if name in foreign else ours[name]: column for name, column in columns.items()}
 
 
 def _read_nodes(draft: Draft, nodes: Any) -> None:

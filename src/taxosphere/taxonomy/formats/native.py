@@ -162,20 +162,20 @@ def _read_edges(draft: Draft, path: Path, escaped: bool) -> None:
 
 
 def _read_extras(draft: Draft, folder: Path, escaped: bool) -> None:
-    found: dict[str, list[tuple[str, str]]] = {}
+    pairs_of: dict[str, list[tuple[str, str]]] = {}
     for id, key, value in _side_rows(folder, EXTRAS, ("id", "key", "value"), escaped):
-        found.setdefault(id, []).append((key, value))
+        pairs_of.setdefault(id, []).append((key, value))
     for id, part in _side_rows(folder, SPLIT, ("id", "split"), escaped):
-        found.setdefault(id, []).append((SPLIT_KEY, part))
-    if not found:
+        pairs_of.setdefault(id, []).append((SPLIT_KEY, part))
+    if not pairs_of:
         return
     shared: dict[tuple[tuple[str, str], ...], tuple[tuple[str, str], ...]] = {}
     before = draft.extras or repeat(())
     draft.extras = [
         shared.setdefault(pairs, pairs)
-        for pairs in ((*own, *found.get(id, ())) for id, own in zip(draft.ids, before, strict=False))
+        for pairs in ((*own, *pairs_of.get(id, ())) for id, own in zip(draft.ids, before, strict=False))
     ]
-    strangers = len(found.keys() - set(draft.ids))
+    strangers = len(pairs_of.keys() - set(draft.ids))
     if strangers:
         draft.left_out(f"{counted(strangers, 'id')} of {SPLIT} or {EXTRAS} without a concept left out")
 
@@ -230,11 +230,11 @@ def _write_nodes(taxonomy: Taxonomy, path: Path, escaped: bool) -> tuple[str, ..
     for name, lists in (("synonyms", taxonomy.synonyms), ("image", taxonomy.images)):
         if any(lists):
             columns[name] = map(escapes.join_list, lists, repeat(escaped))
-    own = _own_columns(taxonomy)
-    for key in own:
+    columns_kept = _own_columns(taxonomy)
+    for key in columns_kept:
         columns[key] = cells([dict(extras).get(key, "") for extras in taxonomy.extras])
     _write_table(path, tuple(columns), zip(*columns.values(), strict=True))
-    return own
+    return columns_kept
 
 
 def _own_columns(taxonomy: Taxonomy) -> tuple[str, ...]:

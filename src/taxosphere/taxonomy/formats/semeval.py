@@ -33,8 +33,8 @@ def read(path: Path, options: ReadOptions) -> Draft:
         named.setdefault(name, id)
     unlisted = _read_edges(draft, taxo, ids, named, options.columns)
     if terms is not None and unlisted:
-        told = counted(unlisted, "term")
-        draft.left_out(f"{told} of the edges not listed in {terms.name}, taken as concepts all the same")
+        count = counted(unlisted, "term")
+        draft.left_out(f"{count} of the edges not listed in {terms.name}, taken as concepts all the same")
     if desc is not None:
         _read_definitions(draft, desc, named)
     read_parts(draft, taxo, listed)

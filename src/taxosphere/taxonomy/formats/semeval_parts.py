@@ -29,8 +29,8 @@ def companion(path: Path, suffix: str) -> Path | None:
 
 def read_parts(draft: Draft, path: Path, listed: int) -> None:
     """The parts of `.terms.train` and the like; `listed` concepts came from `.terms`."""
-    found = {part: file for part in PARTS if (file := companion(path, f".terms.{part}")) is not None}
-    entries = [(part, file, line, text) for part, file in found.items() for line, text in _entries(file)]
+    files = {part: file for part in PARTS if (file := companion(path, f".terms.{part}")) is not None}
+    entries = [(part, file, line, text) for part, file in files.items() for line, text in _entries(file)]
     if not entries:
         return
     ways: list[Mapping[str, int]] = [

@@ -40,9 +40,9 @@ def plain(title: str) -> str:
 def column_name(cell: str) -> str:
     """Our columns in any case and either number; foreign ones as they are."""
     name = cell.strip()
-    own = name.lower().removesuffix(ESCAPED)
-    own = ALIASES.get(own, own)
-    return own + ESCAPED * name.endswith(ESCAPED) if own in RESERVED else name
+    plain_name = name.lower().removesuffix(ESCAPED)
+    plain_name = ALIASES.get(plain_name, plain_name)
+    return plain_name + ESCAPED * name.endswith(ESCAPED) if plain_name in RESERVED else name
 
 
 def detail_names(header: Sequence[str], taken: Collection[int]) -> dict[int, str]:
@@ -149,9 +149,9 @@ def detail_columns(taxonomy: Taxonomy) -> list[str]:
             columns.append(name + ESCAPED * _ambiguous(lists))
     keys: dict[str, bool] = {}
     for extras in taxonomy.extras:
-        own = [key for key, _ in extras]
+        present = [key for key, _ in extras]
         for key, value in extras:
-            keys[key] = keys.get(key, key.endswith(ESCAPED)) or not value or own.count(key) > 1
+            keys[key] = keys.get(key, key.endswith(ESCAPED)) or not value or present.count(key) > 1
     return columns + [_extra_column(key) + ESCAPED * several for key, several in keys.items()]
 
 
@@ -159,7 +159,7 @@ def write_columns(concept: Concept, columns: Iterable[str]) -> list[str]:
     extras: dict[str, list[str]] = {}
     for key, value in concept.extras:
         extras.setdefault(_extra_column(key), []).append(value)
-    known: dict[str, Sequence[str]] = {
+    details: dict[str, Sequence[str]] = {
         "description": [concept.description],
         "synonyms": concept.synonyms,
         "image": concept.images,
@@ -167,7 +167,7 @@ def write_columns(concept: Concept, columns: Iterable[str]) -> list[str]:
     texts = []
     for column in columns:
         name = column.removesuffix(ESCAPED)
-        values = known[name] if name in known else extras.get(name, ())
+        values = details[name] if name in details else extras.get(name, ())
         texts.append(escapes.join_list(values, escaped=column != name))
     return texts
 

@@ -30,14 +30,14 @@ def of(head: Sequence[str]) -> str:
 
 
 def _fitness(head: Sequence[str], delimiter: str) -> tuple[bool, int, bool]:
-    """A known header, then the number of rows as wide as the first, then that few blanks follow as they do in prose."""
+    """Titles, then the number of rows as wide as the first, then that few blanks follow as they do in prose."""
     rows = [row for row in _rows(head, delimiter) if any(row)]
-    known = bool(rows) and _titled(rows[0])
-    if not rows or len(rows[0]) == 1 or (delimiter == IN_CELLS and not known):
+    titled = bool(rows) and _titled(rows[0])
+    if not rows or len(rows[0]) == 1 or (delimiter == IN_CELLS and not titled):
         return False, 0, False
     alike = sum(len(row) == len(rows[0]) for row in rows)
     text = "".join(head)
-    return known, alike, 2 * text.count(delimiter + " ") < text.count(delimiter)
+    return titled, alike, 2 * text.count(delimiter + " ") < text.count(delimiter)
 
 
 def has_titles(head: Sequence[str], delimiter: str) -> bool:

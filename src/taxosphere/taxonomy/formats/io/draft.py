@@ -76,9 +76,9 @@ class Draft:
         extras: Iterable[tuple[str, str]] = (),
     ) -> None:
         """What a further mention of a concept says: lists grow, and another description is kept as an extra."""
-        known = self.descriptions[row]
-        self.descriptions[row] = known or description
-        if known and description not in ("", known):
+        present = self.descriptions[row]
+        self.descriptions[row] = present or description
+        if present and description not in ("", present):
             extras = [*extras, ("description", description)]
         self.synonyms[row] = _united(self.synonyms[row], synonyms)
         self.images[row] = _united(self.images[row], images)
@@ -89,10 +89,10 @@ class Draft:
         gone = dict.fromkeys(rows)
         lists = [column or [()] * len(self.ids) for column in (self.synonyms, self.images, self.extras)]
         columns = (self.ids, self.names, self.descriptions, *lists)
-        found = [Concept(*(column[row] for column in columns)) for row in gone]  # type: ignore[arg-type]
+        concepts = [Concept(*(column[row] for column in columns)) for row in gone]  # type: ignore[arg-type]
         for name in ("ids", "names", "descriptions", "synonyms", "images", "extras", "lines"):
             setattr(self, name, [value for row, value in enumerate(getattr(self, name)) if row not in gone])
-        return found
+        return concepts
 
     def edge(self, parent: str, child: str, line: int = 0) -> None:
         self.parents.append(parent)
@@ -125,8 +125,8 @@ class Draft:
         return f"{path or self.path}:{line}" if line else str(path or self.path)
 
 
-def _united(known: tuple[Any, ...], more: Iterable[Any]) -> tuple[Any, ...]:
-    return (*known, *(item for item in more if item not in known))
+def _united(items: tuple[Any, ...], more: Iterable[Any]) -> tuple[Any, ...]:
+    return (*items, *(item for item in more if item not in items))
 
 
 def meanings(ids: Sequence[str], names: Sequence[str]) -> dict[str, str | None]:
@@ -138,11 +138,11 @@ def meanings(ids: Sequence[str], names: Sequence[str]) -> dict[str, str | None]:
 
 
 def _single(pairs: Iterable[tuple[str, str]]) -> dict[str, str | None]:
-    found: dict[str, str | None] = {}
+    meant: dict[str, str | None] = {}
     for text, id in pairs:
         if text:
-            found[text] = id if found.get(text, id) == id else None
-    return found
+            meant[text] = id if meant.get(text, id) == id else None
+    return meant
 
 
 class _Finder:

@@ -131,10 +131,10 @@ def _are_paths(cells: Sequence[Sequence[str]], filled: Sequence[tuple[str, ...]]
     """Whether rows have no gaps, and nearly every path continues one that is a row too."""
     whole = sum(not any(row[len(path) :]) for row, path in zip(cells, filled, strict=True))
     several = [path for path in filled if len(path) > 1]
-    known = set(filled)
+    rows_as_paths = set(filled)
     if whole < PREFIXED * len(filled) or not several or len(several) == len(filled):
         return False
-    return sum(path[:-1] in known for path in several) >= PREFIXED * len(several)
+    return sum(path[:-1] in rows_as_paths for path in several) >= PREFIXED * len(several)
 
 
 def _is_outline(cells: Sequence[Sequence[str]]) -> bool:

@@ -136,8 +136,8 @@ def _scored(texts: Sequence[str], style: PathStyle) -> PathStyle:
     several = [path for path in paths if len(path) > 1]
     if not paths or len(several) < FEWEST * len(paths):
         return style
-    known = set(paths)
-    closed = sum(path[:-1] in known for path in several) / len(several)
+    whole = set(paths)
+    closed = sum(path[:-1] in whole for path in several) / len(several)
     roots = len({path[0] for path in paths}) / len(paths)
     doubtful = roots > 0.4 and style.separator not in CLEAR
     if closed < CLOSED and (doubtful or len(several) < 0.8 * len(paths)):
