@@ -213,19 +213,22 @@ class ConceptReader:
         extras: list[tuple[str, str]] = []
         for statement in statements:
             predicate, value = statement
+            if id(statement) in usual:
+                continue
             if predicate in rt.SYNONYM_SET and type(value) is self.literal:
                 text = value.value
                 synonyms[text] = None
                 if not self._is_usual_synonym(predicate, value, iri):
                     extras.append(self._synonym_extra(iri, predicate, value))
             elif predicate in HIERARCHY:
-                extras += self._hierarchy_extra(iri, predicate, value)
+                if type(value) is not self.named or rt.is_vocabulary(value.value):
+                    extras += self._hierarchy_extra(iri, predicate, value)
             elif predicate == rt.TYPE:
                 if type(value) is self.named and value.value != self.vocabulary.type:
                     extras.append(rt.statement_to_pair(predicate, value))
             elif predicate == rt.DEPICTION:
                 images.append(value.value)
-            elif id(statement) not in usual:
+            else:
                 extras += self._other_extra(iri, predicate, value)
         if definition is not None and self.notes and (notes := self._notes_of(iri, *definition[0])):
             extras += definition_pair(notes)
@@ -248,10 +251,8 @@ class ConceptReader:
         return [rt.statement_to_pair(predicate, value)]
 
     def _hierarchy_extra(self, iri: str, predicate: str, value: Any) -> list[tuple[str, str]]:
-        """Nothing for an edge; ``owl:Thing`` and its like as they are, restrictions as relationships."""
+        """What is above a concept and no edge: words like ``owl:Thing`` as they are, restrictions as relationships."""
         if type(value) is self.named:
-            if not rt.is_vocabulary(value.value):
-                return []
             return [rt.statement_to_pair(predicate, value)]
         pair = self.graph.restriction(value) if predicate == rt.SUBCLASS else None
         if pair is None or (iri, *pair) in self.graph.as_edges:

@@ -132,7 +132,14 @@ def _has_graphs(document: Document) -> bool:
 
 def _note(graph: Graph, key: str, predicate: str, value: Any, line: int, node: type) -> None:
     """Take a statement into the hierarchy if it is a part of it."""
-    named = type(value) is node
+    named, concepts = type(value) is node, graph.concepts
+    if named and key in concepts and (predicate == rt.BROADER or predicate == rt.SUBCLASS):  # most statements
+        other = value.value
+        if other in concepts or not rt.is_vocabulary(other):
+            graph.edges.setdefault((other, key), line)
+            concepts.setdefault(other, line)
+            graph.used[predicate] += 1
+        return
     anonymous = key[:2] in _ANONYMOUS
     if predicate == rt.TYPE:
         kind = value.value if named else ""

@@ -132,6 +132,8 @@ def id_of(iri: str, obo_id: str | None) -> str:
     """The inverse of `iri_of`; an OBO address becomes an OBO id where the file itself says so."""
     if iri.startswith(ID_PREFIX):
         return unquote(iri.removeprefix(ID_PREFIX))
+    if obo_id is None:
+        return iri
     obo = _OBO_PURL.fullmatch(iri)
     return obo_id if obo and obo_id == f"{obo[1]}:{obo[2]}" else iri
 
