@@ -21,7 +21,7 @@ from taxosphere.taxonomy.formats.io.orientation import oriented
 from taxosphere.taxonomy.formats.io.record_shapes import Shape, shape_of
 
 NO_PARENT = frozenset({"0", "-1", "#", "none", "null", "root", "nan"})
-OURS = ("id", "name", "label", "children", *jv.PARENTS, "child", "child_id")
+OURS = ("id", "children", *jv.DETAILS, *jv.PARENTS, "child", "child_id")
 
 
 @dataclass
