@@ -326,11 +326,11 @@ class _KeyedTree:
             for key, below in value.items():
                 yield self._entry(key, below, value.line)
         elif value is not None and value != "":
-            if not isinstance(value, str | int | float):
+            if not isinstance(value, str):  # a number in a list names nothing
                 raise InputError(
                     f"expected a name or an object, not {jv.spelling(value)[:40]}", self.path, line or None
                 )
-            yield jv.Entry([("name", value if isinstance(value, str) else jv.spelling(value))], line)
+            yield jv.Entry([("name", value)], line)
 
     def _entry(self, name: str, below: Any, line: int) -> jv.Entry:
         if not _is_branch(below):
