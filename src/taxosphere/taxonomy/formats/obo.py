@@ -101,8 +101,8 @@ def _relations(path: Path, pieces: list[str], options: ReadOptions) -> frozenset
                 id = value.split(maxsplit=1)[0] if value else ""
                 used.setdefault(id, {rt.spelled(id)})
         if stanza.kind == "Typedef" and (id := stanza.first("id") or ""):
-            told = [value for tag, value, _ in stanza.clauses if tag in ("id", "name", "xref", "alt_id")]
-            used.setdefault(id, set()).update(rt.spelled(obo_text.split_text(value)[0]) for value in told)
+            names = [value for tag, value, _ in stanza.clauses if tag in ("id", "name", "xref", "alt_id")]
+            used.setdefault(id, set()).update(rt.spelled(obo_text.split_text(value)[0]) for value in names)
     chosen: set[str] = set()
     for name in options.relations:
         matches = {id for id, spellings in used.items() if rt.spelled(name) in spellings}

@@ -97,8 +97,8 @@ class _Rewriter:
             return ""
         position = self.taxonomy.position(id)
         parents = {self.taxonomy.ids[parent] for parent in self.taxonomy.parent_csr.row(position).tolist()}
-        known = {parent for parent in self.parents.get(id, ()) if parent in self.taxonomy}
-        if parents == known and self._same_texts(position, row):
+        stated = {parent for parent in self.parents.get(id, ()) if parent in self.taxonomy}
+        if parents == stated and self._same_texts(position, row):
             return piece
         outside = {parent: parent for parent in self.parents.get(id, ()) if parent not in self.taxonomy}
         outside = {parent: name for parent, name in outside.items() if parent not in self.rows}

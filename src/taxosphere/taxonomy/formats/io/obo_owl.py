@@ -128,8 +128,8 @@ class OboTranslator:
         if match := _NUMBERED.fullmatch(id):
             return f"{OBO}{match[1]}_{match[2]}"
         if match := _ANY_CURIE.fullmatch(id):
-            known = {"dc": "http://purl.org/dc/elements/1.1/", "dcterms": rt.DCTERMS, "skos": rt.SKOS}
-            start = (known | rt.PREFIXES).get(match[1])
+            usual = {"dc": "http://purl.org/dc/elements/1.1/", "dcterms": rt.DCTERMS, "skos": rt.SKOS}
+            start = (usual | rt.PREFIXES).get(match[1])
             full = f"{start}{match[2]}" if start else f"{OBO}{match[1]}#_{match[2]}"
             return full if rt.is_address(full) else rt.ID_PREFIX + quote(id, safe="")
         word = f"{OBO}{self.ontology or 'TEMP'}#{id}"
