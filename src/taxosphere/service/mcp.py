@@ -14,12 +14,12 @@ from typing import Annotated, Any, Literal
 from uuid import uuid4
 
 from mcp.server import MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import Field
 
 from taxosphere import __version__
 from taxosphere.decisions.fold import Fold
 from taxosphere.decisions.state import Conflict
-from taxosphere.errors import TaxosphereError
 from taxosphere.polaris import Polaris
 from taxosphere.service import deciding, limits, model_access
 from taxosphere.service.auth import may
@@ -40,7 +40,7 @@ Document = dict[str, Any]
 Name = Annotated[str, Field(min_length=1, max_length=limits.NAME)]
 
 
-class Refused(TaxosphereError):
+class Refused(ToolError):
     """A tool was asked for what it does not do."""
 
 

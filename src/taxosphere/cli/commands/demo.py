@@ -86,6 +86,7 @@ def demo(
     print(f"attached at {accept:.0%} or surer: {len(attached)}, of which right: {right}")
     print(f"left to a person:  {out / 'review.tsv'}")
     print(f"expanded ontology: {out / 'edam-expanded.obo'}\nreport:            {out / 'report.html'}")
+    print("judge the suggestions yourself: ./run taxosphere serve --demo")
 
 
 def hidden_edam(seed: int):  # type: ignore[no-untyped-def]

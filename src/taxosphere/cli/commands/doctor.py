@@ -43,7 +43,7 @@ class Finding:
 
 
 def doctor(
-    port: int = typer.Option(8765, min=1, max=65535, help="Port that 'taxosphere serve' would use."),
+    port: int = typer.Option(8000, min=1, max=65535, help="Port that 'taxosphere serve' would use."),
     json: bool = typer.Option(False, "--json", help="Print one JSON document."),
 ) -> None:
     """Look at versions, extras, encoder, cache, memory, disk and port, and say what to do where something is missing.

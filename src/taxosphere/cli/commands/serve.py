@@ -88,12 +88,12 @@ def _demo(db: str) -> Setup:
     edam = require("edam_ontology", "demo")
     from importlib.metadata import version
 
-    from taxosphere import artifact
+    from taxosphere import __version__, artifact
     from taxosphere.encoders.cache import default_folder
     from taxosphere.service.workbench import Setup
 
     assert edam is not None
-    folder = default_folder() / f"demo-edam-{version('edam-ontology')}-{artifact.FORMAT}"
+    folder = default_folder() / f"demo-edam-{version('edam-ontology')}-{__version__}-{artifact.FORMAT}"
     setup = Setup.beside(folder, db)
     if not (folder / artifact.MANIFEST).is_file() or _is_empty(setup):
         _make_demo(folder, setup)
@@ -111,7 +111,6 @@ def _is_empty(setup: Setup) -> bool:
 
 
 def _make_demo(folder: Path, setup: Setup) -> None:
-    from taxosphere import artifact
     from taxosphere.cli.commands.demo import HIDDEN, QUICK, hidden_edam
     from taxosphere.cli.progress import steps
     from taxosphere.model.presets import auto
@@ -125,9 +124,9 @@ def _make_demo(folder: Path, setup: Setup) -> None:
     )
     folder.parent.mkdir(parents=True, exist_ok=True)
     with steps() as report:
-        if (folder / artifact.MANIFEST).is_file():
+        try:
             model = Polaris.load(folder)
-        else:
+        except InputError:  # there is none, or one of an earlier version
             model = Polaris(auto(split.seed).with_overrides(QUICK)).fit(split.seed, progress=report)
             model.save(folder)
         workbench = Workbench(setup, load_model=False)
