@@ -145,7 +145,7 @@ def prepare(setup: Setup, listening: Listening) -> Service:
         server_header=False,
         limit_concurrency=_CONNECTIONS,
         backlog=_BACKLOG,
-        timeout_keep_alive=15,
+        timeout_keep_alive=65,
         timeout_graceful_shutdown=3,
         proxy_headers=False,
         ws="none",
