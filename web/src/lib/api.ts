@@ -86,7 +86,7 @@ export const api = {
   cancelJob: (job: string) => post<unknown>(`jobs/${id(job)}/cancel`),
   model: () => get<ModelInfo>('model'),
   activate: (version: string) => post<unknown>('model/activate', { id: version }),
-  sphere: (item: string) => get<Sphere>('sphere', { item }),
+  sphere: (item: string, signal?: AbortSignal) => get<Sphere>('sphere', { item }, signal),
   upload: (name: string, content: string) => post<Upload>('imports', { name, content_base64: content }),
   importUpload: (upload: string, mapping: Record<string, string>) =>
     post<{ job: string }>(`imports/${id(upload)}`, { mapping }),
