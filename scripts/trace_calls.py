@@ -1,5 +1,7 @@
 """Which modules one `suggest` and one `fit` pass through, in the order they are first entered.
 
+The suggestion that is traced is the second one: the first also loads the encoder and builds the candidate index.
+
 Usage: python scripts/trace_calls.py [suggest|fit]
 
 A module counts when one of its functions runs (imports do not); a change of folder is a first call into a module of
@@ -24,14 +26,14 @@ def trace(action: Callable[[], object]) -> list[tuple[str, str]]:
     """(module, first function called in it), in the order of first calls."""
     entered: dict[str, str] = {}
 
-    def look(frame: FrameType, event: str, _argument: object) -> None:
+    def record(frame: FrameType, event: str, _argument: object) -> None:
         if event != "call":
             return
         file = Path(frame.f_code.co_filename)
         if file.is_relative_to(SOURCE) and not frame.f_code.co_name.startswith("<"):
             entered.setdefault(str(file.relative_to(SOURCE)), frame.f_code.co_name)
 
-    sys.setprofile(look)
+    sys.setprofile(record)
     try:
         action()
     finally:
@@ -61,6 +63,7 @@ if __name__ == "__main__":
     model = Polaris(quick)
     calls = trace(lambda: model.fit(hierarchy()))
     if sys.argv[1:] != ["fit"]:
+        model.suggest("purple fish", "a fish that is purple")
         calls = trace(lambda: model.suggest("yellow bird", "a bird that is yellow").as_dict())
     for module, function in calls:
         print(f"{module:48} {function}")

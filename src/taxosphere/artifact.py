@@ -28,7 +28,7 @@ from taxosphere import atomic
 from taxosphere.errors import InputError
 from taxosphere.taxonomy import Taxonomy
 
-FORMAT = 3  # 3: "none of these" looks at loose ends
+FORMAT = 4  # 4: keys in the words of the glossary
 MANIFEST = "manifest.json"
 SEED = "seed"
 _OTHER_VERSION = "this model folder was written by another version of taxosphere; fit it again"

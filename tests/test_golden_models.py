@@ -1,0 +1,30 @@
+"""Models of earlier formats load for ever, and answer as they did when they were written."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from support.gram_encoder import GramEncoder
+from taxosphere import Concept, Polaris, artifact
+
+GOLDEN = Path(__file__).parent / "golden"
+FORMATS = sorted(int(place.name.removeprefix("model-")) for place in GOLDEN.glob("model-*"))
+
+
+def test_the_present_format_has_a_golden_model() -> None:
+    assert artifact.FORMAT in FORMATS
+
+
+@pytest.mark.parametrize("number", FORMATS)
+def test_a_model_of_each_format_answers_as_before(number: int) -> None:
+    model = Polaris.load(GOLDEN / f"model-{number}", encoder=GramEncoder())
+    for before in json.loads((GOLDEN / f"answers-{number}.json").read_text(encoding="utf-8")):
+        query = before["query"]
+        now = model.suggest(Concept(query["id"], query["name"], query["description"]), k=5)
+        assert [s.id for s in now] == [entry["id"] for entry in before["suggestions"]]
+        assert now.none_probability == pytest.approx(before["none_probability"], abs=1e-4)
+        for suggestion, entry in zip(now, before["suggestions"], strict=True):
+            assert suggestion.probability == pytest.approx(entry["probability"], abs=1e-4)
