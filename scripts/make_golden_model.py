@@ -14,7 +14,6 @@ sys.path.insert(0, str(ROOT / "tests"))
 
 from support.gram_encoder import GramEncoder  # noqa: E402
 from support.meadow import meadow  # noqa: E402
-
 from taxosphere import Concept, Polaris, PolarisConfig, artifact  # noqa: E402
 
 SETTINGS = (
@@ -27,7 +26,11 @@ SETTINGS = (
     "ranking.epochs=4",
     "ranking.prior=false",
 )
-QUERIES = [Concept("q0", "green bird", "a bird that is called green"), Concept("q1", "lemon cake"), Concept("q2", "zyx")]
+QUERIES = [
+    Concept("q0", "green bird", "a bird that is called green"),
+    Concept("q1", "lemon cake"),
+    Concept("q2", "zyx"),
+]
 
 if __name__ == "__main__":
     place = ROOT / "tests" / "golden" / f"model-{artifact.FORMAT}"
@@ -37,4 +40,6 @@ if __name__ == "__main__":
     model = Polaris(PolarisConfig().with_overrides(SETTINGS)).fit(meadow(), encoder=GramEncoder())
     model.save(place)
     answers = [suggestions.as_dict() for suggestions in model.suggest_many(QUERIES, k=5)]
-    (place.parent / f"answers-{artifact.FORMAT}.json").write_text(json.dumps(answers, indent=1) + "\n", encoding="utf-8")
+    (place.parent / f"answers-{artifact.FORMAT}.json").write_text(
+        json.dumps(answers, indent=1) + "\n", encoding="utf-8"
+    )

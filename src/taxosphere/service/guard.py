@@ -126,9 +126,9 @@ class Guard:
             raise Problem(421, "this host name is not served here; start the workbench with --allow-host to add it")
 
     async def _person(self, request: _Request) -> Person | None:
-        given = request.one("authorization")
-        if given is not None:
-            scheme, _, secret = given.partition(" ")
+        header = request.one("authorization")
+        if header is not None:
+            scheme, _, secret = header.partition(" ")
             person = self._access.by_token(secret.strip()) if scheme.lower() == "bearer" else None
             if person is None:
                 raise Problem(401, "this token is not valid", {"WWW-Authenticate": "Bearer"})

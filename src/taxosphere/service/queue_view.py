@@ -97,8 +97,8 @@ class QueueView:
 
     def row(self, connection: Connection, id: str) -> Document | None:
         """One row, None where the queue holds no such item."""
-        found = connection.execute(sa.select(*_COLUMNS).where(ITEMS.c.id == id)).first()
-        return None if found is None else self._row(found)
+        record = connection.execute(sa.select(*_COLUMNS).where(ITEMS.c.id == id)).first()
+        return None if record is None else self._row(record)
 
     def _row(self, row: Any) -> Document:
         event = self._fold().deciding(row.id)

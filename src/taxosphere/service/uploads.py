@@ -199,15 +199,15 @@ def _plain(title: str) -> str:
 def mapping(titles: list[str]) -> dict[str, str]:
     """The title of the column for each role that can be told by it; ``name`` is the first column where none can."""
     by_plain = {_plain(title): title for title in reversed(titles)}
-    found = {
+    roles = {
         role: next(by_plain[name] for name in names if name in by_plain)
         for role, names in _TITLES.items()
         if any(name in by_plain for name in names)
     }
-    free = [title for title in titles if title not in found.values()]
-    if "name" not in found and free:
-        found["name"] = free[0]
-    return found
+    free = [title for title in titles if title not in roles.values()]
+    if "name" not in roles and free:
+        roles["name"] = free[0]
+    return roles
 
 
 def concepts(table: Table, roles: Mapping[str, str], taxonomy: Taxonomy) -> list[Concept]:

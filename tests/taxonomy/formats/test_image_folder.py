@@ -48,7 +48,7 @@ def test_a_captioned_picture_is_a_concept(tmp_path: Path) -> None:
     )
     assert found.parents("birds/snowy_owl") == ("birds",)
     assert found.concept(found.position("birds")).images == (str(tmp_path / "birds" / "other.png"),)
-    assert [problem.text for problem in found.reading] == ["1 files that are no pictures here (.txt)"]
+    assert [problem.text for problem in found.reading] == ["1 files that are no images here (.txt)"]
 
 
 def test_a_caption_and_a_folder_of_one_name_stay_apart(tmp_path: Path) -> None:
@@ -63,8 +63,8 @@ def test_what_holds_no_picture_is_left_out_and_said(tmp_path: Path) -> None:
     found = Taxonomy.read(tmp_path)
     assert found.ids == (".", "a")
     assert [problem.text for problem in found.reading] == [
-        "2 files that are no pictures here (.md, .svg)",
-        "3 folders without a picture",
+        "2 files that are no images here (.md, .svg)",
+        "3 folders without an image",
     ]
 
 

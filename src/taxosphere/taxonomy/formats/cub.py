@@ -15,7 +15,7 @@ from taxosphere.taxonomy.formats.io.draft import Draft
 from taxosphere.taxonomy.formats.io.options import ReadOptions
 from taxosphere.taxonomy.formats.io.streams import numbered_lines
 
-CLASSES, IMAGES, LABELS, PICTURES = "classes.txt", "images.txt", "image_class_labels.txt", "images"
+CLASSES, IMAGES, LABELS, FOLDER = "classes.txt", "images.txt", "image_class_labels.txt", "images"
 ROOT, ROOT_NAME = "birds", "bird"
 _PACKED = "CUB_200_2011"
 _UNUSED = ("train_test_split.txt", "bounding_boxes.txt", "parts", "attributes")
@@ -34,7 +34,7 @@ def read(path: Path, options: ReadOptions) -> Draft:
         if image not in paths or key not in classes:
             missing, where = (image, IMAGES) if image not in paths else (key, CLASSES)
             raise InputError(f"names '{missing}', which {where} does not", path=top / LABELS, line=line)
-        shown[key].append(str(top / PICTURES / paths[image]))
+        shown[key].append(str(top / FOLDER / paths[image]))
     draft = Draft(path=top / CLASSES, format="cub")
     draft.concept(ROOT, ROOT_NAME)
     for key, (line, name) in classes.items():

@@ -63,7 +63,9 @@ def _columns(frame: Any) -> dict[str, Hashable]:
     brackets, which mark an extra of several values here."""
     columns = {str(column): column for column in frame.columns}
     ours = {name: cells.column_name(name) for name in columns}
-    foreign = {name for name, own in ours.items() if name.endswith(cells.ESCAPED) or (own != name and own in columns)}
+    foreign = {
+        name for name, title in ours.items() if name.endswith(cells.ESCAPED) or (title != name and title in columns)
+    }
     return {name if name in foreign else ours[name]: column for name, column in columns.items()}
 
 

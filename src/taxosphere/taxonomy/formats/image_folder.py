@@ -1,6 +1,6 @@
-"""A folder of pictures: every folder is a concept, below the folder it lies in (read only).
+"""A folder of images: every folder is a concept, below the folder it lies in (read only).
 
-A picture shows the concept of its folder, unless a text file of the same name stands beside it: a captioned picture is
+A image shows the concept of its folder, unless a text file of the same name stands beside it: a captioned image is
 a concept of its own, named after the file and described by the caption's first line.
 """
 
@@ -30,24 +30,24 @@ class _Place:
 
     id: str
     folders: tuple[str, ...]
-    pictures: tuple[str, ...]
+    images: tuple[str, ...]
     captions: frozenset[str]
     others: tuple[str, ...]
 
 
 def recognise(path: Path, head: bytes) -> bool:
     """Whether a folder holds images and none of the tables of the native form."""
-    return not OUR_FILES & {item.name for item in path.iterdir()} and holds_pictures(path)
+    return not OUR_FILES & {item.name for item in path.iterdir()} and holds_images(path)
 
 
-def holds_pictures(path: Path) -> bool:
-    return any(place.pictures for place in _walk(path))
+def holds_images(path: Path) -> bool:
+    return any(place.images for place in _walk(path))
 
 
 def read(path: Path, options: ReadOptions) -> Draft:
     with reading(path):
         places = {place.id: place for place in _walk(path)}
-    used = _with_pictures(places)
+    used = _with_images(places)
     if not used:
         raise InputError("the folder holds no pictures", path=path)
     draft = Draft(path=path, format="image folder")
@@ -92,11 +92,11 @@ def _sayable(name: str) -> bool:
     return True
 
 
-def _with_pictures(places: dict[str, _Place]) -> set[str]:
-    """Folders that hold a picture, themselves or further down."""
+def _with_images(places: dict[str, _Place]) -> set[str]:
+    """Folders that hold an image, themselves or further down."""
     used: set[str] = set()
     for place in places.values():
-        if place.pictures:
+        if place.images:
             used |= {place.id, ROOT, *(parent.as_posix() for parent in PurePosixPath(place.id).parents)}
     return used
 
@@ -107,14 +107,14 @@ def _join(folder: str, name: str) -> str:
 
 def _add_folder(draft: Draft, top: Path, place: _Place) -> None:
     folder = top / place.id
-    plain = tuple(str(folder / name) for name in place.pictures if Path(name).stem not in place.captions)
+    plain = tuple(str(folder / name) for name in place.images if Path(name).stem not in place.captions)
     draft.concept(place.id, readable(folder.name or str(folder)), images=plain)
     taken = {_join(place.id, name) for name in place.folders}
     for stem in sorted(place.captions):
         id = _join(place.id, stem)
         if id in taken:  # a folder of the same name is another concept
             id += ".txt"
-        shown = tuple(str(folder / name) for name in place.pictures if Path(name).stem == stem)
+        shown = tuple(str(folder / name) for name in place.images if Path(name).stem == stem)
         draft.concept(id, readable(stem), _caption(folder / f"{stem}.txt"), images=shown)
         draft.edge(place.id, id)
 
@@ -130,6 +130,6 @@ def _say_what_is_missing(draft: Draft, places: list[_Place], empty: int) -> None
     count = sum(len(place.others) for place in places)
     if count:
         listed = ", ".join(suffixes[:5]) + (" …" if len(suffixes) > 5 else "")
-        draft.left_out(f"{count:,} files that are no pictures here ({listed})")
+        draft.left_out(f"{count:,} files that are no images here ({listed})")
     if empty:
-        draft.left_out(f"{empty:,} folders without a picture")
+        draft.left_out(f"{empty:,} folders without an image")

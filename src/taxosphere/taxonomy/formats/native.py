@@ -173,11 +173,11 @@ def _read_extras(draft: Draft, folder: Path, escaped: bool) -> None:
     before = draft.extras or repeat(())
     draft.extras = [
         shared.setdefault(pairs, pairs)
-        for pairs in ((*own, *pairs_of.get(id, ())) for id, own in zip(draft.ids, before, strict=False))
+        for pairs in ((*extras, *pairs_of.get(id, ())) for id, extras in zip(draft.ids, before, strict=False))
     ]
-    strangers = len(pairs_of.keys() - set(draft.ids))
-    if strangers:
-        draft.left_out(f"{counted(strangers, 'id')} of {SPLIT} or {EXTRAS} without a concept left out")
+    unknown = len(pairs_of.keys() - set(draft.ids))
+    if unknown:
+        draft.left_out(f"{counted(unknown, 'id')} of {SPLIT} or {EXTRAS} without a concept left out")
 
 
 def _side_rows(folder: Path, name: str, wanted: tuple[str, ...], escaped: bool) -> Iterator[list[str]]:

@@ -80,15 +80,15 @@ def _read_definitions(draft: Draft, path: Path, named: dict[str, str]) -> None:
     """By id, by term, or by line where both files have equally many."""
     positions = {id: position for position, id in enumerate(draft.ids)}
     rows = _rows(path)
-    strangers = 0
+    unknown = 0
     for place, (_, cells) in enumerate(rows):
         key = cells[0].split(SENSE)[0]
         position = positions.get(cells[0], positions.get(named.get(key, "")))
         if position is None and len(rows) == len(draft.ids):
             position = place
         if position is None:
-            strangers += 1
+            unknown += 1
         else:
             draft.descriptions[position] = cells[1]
-    if strangers:
-        draft.left_out(f"{counted(strangers, 'definition')} of {path.name} without a term left out")
+    if unknown:
+        draft.left_out(f"{counted(unknown, 'definition')} of {path.name} without a term left out")

@@ -37,7 +37,7 @@ SYNTAX_OF_SUFFIX = {
     ".owx": OWL_XML,
 }
 # Suffixes that say little: what stands in the file decides.
-_LOOSE = (".owl", ".rdf", ".xml", ".skos", ".ofn", ".omn", ".owx")
+_SEVERAL_SYNTAXES = (".owl", ".rdf", ".xml", ".skos", ".ofn", ".omn", ".owx")
 _COMMENTS = re.compile(rb"(?:\s|#[^\n]*(?:\n|$)|\xef\xbb\xbf)*")
 _FUNCTIONAL = re.compile(rb"(?:Prefix|Ontology)\s*\(")
 _MANCHESTER = re.compile(rb"(?:Prefix|Ontology|Class|ObjectProperty|AnnotationProperty):\s")
@@ -137,7 +137,7 @@ def syntax_of(path: Path, head: bytes) -> str:
     """
     suffix = bare_suffix(path)
     syntax = SYNTAX_OF_SUFFIX.get(suffix, "JSON_LD")
-    if suffix not in _LOOSE:
+    if suffix not in _SEVERAL_SYNTAXES:
         return syntax
     start = _COMMENTS.sub(b"", head, count=1)
     if _FUNCTIONAL.match(start):
