@@ -133,11 +133,11 @@ def test_a_cycle_is_refused_with_one_line(pantry: Path, capsys: pytest.CaptureFi
         (["--runs", "0"], "'--runs'"),
         (["--seed", "-1"], "'--seed'"),
         (["--method", "polaris", "--set", "encoder.name=other"], "'encoder.name' is no setting of a method"),
-        (["--classes", "3"], "for questions in pictures alone: --classes;"),
-        (["--image-encoder", "none"], "for questions in pictures alone: --image-encoder;"),
+        (["--classes", "3"], "for questions about images alone: --classes;"),
+        (["--image-encoder", "none"], "for questions about images alone: --image-encoder;"),
         (
             ["--split", "unseen", "--repair", "--without-descriptions", "--columns", "parent,child"],
-            "for questions in words alone: --without-descriptions, --repair, --columns;",
+            "for questions about texts alone: --without-descriptions, --repair, --columns;",
         ),
     ],
 )
