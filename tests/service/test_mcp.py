@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,7 +38,8 @@ def run(server: Any, *calls: tuple[str, dict[str, Any]]) -> list[Any]:
                 answers.append(text if result.is_error else json.loads(text))
         return answers
 
-    return asyncio.run(session())
+    with ThreadPoolExecutor(1) as thread:  # the tests of the page may have a loop of their own in this one
+        return thread.submit(lambda: asyncio.run(session())).result()
 
 
 @pytest.fixture

@@ -503,7 +503,7 @@ def test_13_open_redirects_and_echoes(bench: Workbench) -> None:
         assert answer.status_code < 300 or answer.status_code >= 400
         assert "location" not in answer.headers
         assert "evil" not in answer.text
-        assert "script" not in answer.text
+        assert SCRIPT not in answer.text
 
 
 # 14. is test_permissions.py -------------------------------------------------------------------------------------------

@@ -32,7 +32,7 @@ def chromium() -> str:
     return path
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # while it is open, no other event loop can run in this process
 def browser(chromium: str) -> Iterator[Browser]:
     from playwright.sync_api import expect, sync_playwright
 

@@ -12,7 +12,7 @@ import pytest
 
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
-from playwright.sync_api import Browser, expect, sync_playwright
+from playwright.sync_api import Browser, expect
 
 from support.browsing import Service, new_concepts
 
@@ -128,7 +128,7 @@ def test_deep_links_and_going_back(service: Any, visit: Any) -> None:
 
 def test_german(service: Any, visit: Any) -> None:
     ada = visit(service, locale="en-US")
-    ada.page.locator("header summary").click()
+    ada.page.locator("header summary").first.click()
     ada.page.get_by_label("Language").select_option("de")
     expect(ada.page.get_by_role("link", name="Prüfen")).to_be_visible()
     expect(ada.page.locator(".actions .primary")).to_contain_text("Annehmen")
@@ -158,15 +158,14 @@ def test_the_sphere_turns_and_leads_back_to_the_review(service: Any, visit: Any)
     expect(ada.page.locator("button[aria-pressed=true] .name, .elsewhere b").first).to_have_text(name)
 
 
-def test_without_webgl_the_sphere_is_flat(service: Any, chromium: str) -> None:
-    with sync_playwright() as playwright:
-        plain = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-3d-apis"])
-        page = plain.new_page()
-        page.goto(service.address)
-        page.get_by_label("Access key").fill("access-key-of-ada")
-        page.keyboard.press("Enter")
-        page.locator("[data-item] h1").wait_for()
-        page.evaluate("location.hash = '#/sphere'")
-        expect(page.get_by_text("Shown flat: this browser cannot draw in space.")).to_be_visible()
-        expect(page.locator(".stage svg circle.candidate").first).to_be_visible()
-        plain.close()
+def test_without_webgl_the_sphere_is_flat(service: Any, browser: Browser, chromium: str) -> None:
+    plain = browser.browser_type.launch(executable_path=chromium, args=["--no-sandbox", "--disable-3d-apis"])
+    page = plain.new_page()
+    page.goto(service.address)
+    page.get_by_label("Access key").fill("access-key-of-ada")
+    page.keyboard.press("Enter")
+    page.locator("[data-item] h1").wait_for()
+    page.evaluate("location.hash = '#/sphere'")
+    expect(page.get_by_text("Shown flat: this browser cannot draw in space.")).to_be_visible()
+    expect(page.locator(".stage svg circle.candidate").first).to_be_visible()
+    plain.close()
