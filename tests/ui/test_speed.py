@@ -44,6 +44,7 @@ TIMED = os.environ.get("TAXOSPHERE_TIMED") == "1"
 """Times are judged only where that is asked for: a suite must not fail because a machine is busy."""
 
 
+@pytest.mark.skipif(not TIMED, reason="times are judged only where TAXOSPHERE_TIMED=1 asks for it")
 def test_click_to_next_concept(serve: Any, visit: Any, record_property: Any) -> None:
     service = serve(concepts=100_000, rows=10_000)
     assert service.read("taxonomy")["concepts"] == 100_000
@@ -56,8 +57,7 @@ def test_click_to_next_concept(serve: Any, visit: Any, record_property: Any) -> 
     ada.saved()
     record_property("milliseconds", [round(value) for value in times])
     assert service.read("queue?limit=1")["counts"]["open"] == 10_000 - CLICKS
-    if TIMED:
-        assert percentile(times, 0.95) < MOST_MILLISECONDS, sorted(round(value) for value in times)
+    assert percentile(times, 0.95) < MOST_MILLISECONDS, sorted(round(value) for value in times)
 
     ada.go("#/tree")
     ada.page.locator(".tree .node").first.wait_for()
@@ -70,8 +70,7 @@ def test_click_to_next_concept(serve: Any, visit: Any, record_property: Any) -> 
         }"""
     )
     frames = ada.page.evaluate(SCROLL)
-    if TIMED:
-        assert percentile(frames, 0.95) < MOST_MILLISECONDS, frames
+    assert percentile(frames, 0.95) < MOST_MILLISECONDS, frames
     assert ada.page.locator(".tree .node").count() < 120
     ada.page.get_by_role("combobox").fill("gene motif 98765")
     ada.page.locator("[role=option]").first.wait_for()
