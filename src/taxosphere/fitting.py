@@ -99,13 +99,12 @@ def fit_model(taxonomy: Taxonomy, config: PolarisConfig, encoder: TextEncoder | 
         random_state=run.random_state,
         progress=run.progress,
     )
-    head = space.head
     fitted = assemble(
         encoder=space.encoder,
-        network=head.network,
+        network=space.head.network,
         ranker=ranker,
         insertion=None,
-        history=head.history,
+        history=space.head.history,
         taxonomy=taxonomy,
         text_vectors=space.views,
     )

@@ -209,8 +209,8 @@ def _attached(answers: Answers, line: float) -> NDArray[np.bool_]:
 
 def _known(answers: Mapping[str, Answers], scenarios: Scenarios) -> dict[str, float]:
     """Recall of the warning on queries that are there, and its precision over all queries asked one by one."""
-    asked_again = answers["known"]
-    right = [scenarios.seed.ids[i] in said for i, said in zip(scenarios.same_as, asked_again.same_as, strict=True)]
+    warnings = answers["known"]
+    right = [scenarios.seed.ids[i] in said for i, said in zip(scenarios.same_as, warnings.same_as, strict=True)]
     warned = sum(bool(said) for part in answers.values() for said in part.same_as)
     return {
         "queries": len(right),

@@ -143,10 +143,15 @@ def test_a_new_concept_changes_little_of_a_real_file(name: str, real_files: Path
 
 def test_what_cannot_be_inserted_is_written_anew(tmp_path: Path) -> None:
     path = tmp_path / "x.json"
-    path.write_text('{"a": {"b": ["c"]}}', encoding="utf-8")  # names as keys
-    grown(path, (Concept("d", "d"), "b"))
-    path.write_text('{"name": "a", "children": ["b"]}', encoding="utf-8")  # a name has no place for children
-    grown(path, (Concept("d", "d"), "b"))
+    for text in (
+        '{"a": {"b": ["c"]}}',  # names as keys
+        '{"name": "a", "children": ["b"]}',  # a name has no place for children
+    ):
+        path.write_text(text, encoding="utf-8")
+        _, target = grown(path, (Concept("d", "d"), "b"))
+        again = Taxonomy.read(target)
+        names = {(again.names[again.position(p)], again.names[again.position(c)]) for p, c in again.edges()}
+        assert ("b", "d") in names
 
 
 def test_new_outlines(tmp_path: Path) -> None:
