@@ -54,7 +54,8 @@ class ReviewRow:
         """The row of a concept that was not attached, with what speaks for its best candidate."""
         from taxosphere.placing.expansion import named
 
-        return cls(named(placement.concept), placement.suggestions, placement.why, reasons=reasons)
+        why = "; ".join(filter(None, (placement.why, placement.suggestions.list_effect)))
+        return cls(named(placement.concept), placement.suggestions, why, reasons=reasons)
 
     @classmethod
     def decided(cls, concept: Concept, event: Event) -> ReviewRow:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from taxosphere.encoders.text.vectors import TextVectors, encode_text_vectors
-from taxosphere.placing import expansion, inference
+from taxosphere.placing import expansion, inference, list_effect
 from taxosphere.placing.duplicates import fold
 from taxosphere.placing.expansion import Expansion, Placement
 from taxosphere.placing.inference import Fitted
@@ -55,7 +55,8 @@ def place_list(
     duplicates = expansion.find_duplicates(alone, taxonomy, fitted.names)
     free = [i for i in range(len(queries)) if i not in duplicates]
     reranked = _among_each_other(fitted, [queries[i] for i in free], [alone[i] for i in free])
-    joined = dict(enumerate(alone)) | dict(zip(free, reranked, strict=True))
+    joined = dict(enumerate(alone))
+    joined |= {i: list_effect.choose(alone[i], ranked, taxonomy) for i, ranked in zip(free, reranked, strict=True)}
     placements = expansion.decide(
         list(joined.values()), alone, accept=accept, ids=set(taxonomy.ids), duplicates=duplicates
     )

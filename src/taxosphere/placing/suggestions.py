@@ -90,6 +90,8 @@ class Suggestions(Sequence[Suggestion]):
         Those to attach together: one in a tree, several where the taxonomy has concepts with several parents.
     already
         Existing concepts that the query may be: (id, name, how it was recognised).
+    list_effect
+        How the other new concepts of a list changed these answers; empty where they are those for the query alone.
     """
 
     query: Concept
@@ -97,6 +99,7 @@ class Suggestions(Sequence[Suggestion]):
     ranked: tuple[Suggestion, ...]
     parents: tuple[Suggestion, ...]
     already: tuple[tuple[str, str, str], ...]
+    list_effect: str = ""
 
     def __len__(self) -> int:
         return len(self.ranked)

@@ -170,7 +170,19 @@ def _show(expansion: Expansion, *, json: bool) -> None:
         return
     rows = [(title(p.concept), ", ".join(s.name for s in p.parents), p.state, p.surest) for p in expansion.placements]
     output.table(("new concept", "attached to", "state", "probability"), rows)
+    _show_list_effects(expansion)
     _show_insertions(expansion)
+
+
+def _show_list_effects(expansion: Expansion) -> None:
+    """Where the list changed an answer, and how; elsewhere `suggest` says the same."""
+    from taxosphere.images.model import title
+
+    changed = [p for p in expansion.placements if p.suggestions.list_effect]
+    if changed:
+        print("\nAnswers that other concepts of the list changed ('suggest' gives those without the list):")
+    for placement in changed:
+        print(f"  {title(placement.concept)}: {placement.suggestions.list_effect}")
 
 
 def _refuse(targets: list[Path], model: Path, new: Path) -> None:
