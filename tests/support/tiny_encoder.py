@@ -1,27 +1,54 @@
-"""A text encoder of a few kilobytes with random weights, in the layout real ones have."""
+"""Text encoders of a few kilobytes with random weights, in the layouts real ones have."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
 
 
-def build_tiny_encoder(folder: Path) -> Path:
-    import torch
+_LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789:-"
+_PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", *_LETTERS, *(f"##{letter}" for letter in _LETTERS)]
+
+
+def _tokenizer() -> Tokenizer:
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
-    from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 
-    letters = "abcdefghijklmnopqrstuvwxyz0123456789:-"
-    pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", *letters, *(f"##{letter}" for letter in letters)]
-    tokenizer = Tokenizer(models.WordPiece({piece: number for number, piece in enumerate(pieces)}, unk_token="[UNK]"))
+    tokenizer = Tokenizer(models.WordPiece({piece: number for number, piece in enumerate(_PIECES)}, unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     tokenizer.post_processor = processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
+    return tokenizer
+
+
+def build_static_encoder(folder: Path) -> Path:
+    """A table of 8-dimensional vectors of letters, as model2vec saves one."""
+    from safetensors.numpy import save_file
+
+    folder.mkdir(parents=True, exist_ok=True)
+    _tokenizer().save(str(folder / "tokenizer.json"))
+    (folder / "config.json").write_text('{"model_type": "model2vec", "normalize": true}', encoding="utf-8")
+    table = np.random.default_rng(0).normal(size=(len(_PIECES), 8)).astype(np.float32)
+    save_file({"embeddings": table}, folder / "model.safetensors")
+    return folder
+
+
+def build_tiny_encoder(folder: Path) -> Path:
+    """A BERT of two layers."""
+    import torch
+    from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
+
+    tokenizer = _tokenizer()
     PreTrainedTokenizerFast(
         tokenizer_object=tokenizer, pad_token="[PAD]", unk_token="[UNK]", cls_token="[CLS]", sep_token="[SEP]"
     ).save_pretrained(folder)
     torch.manual_seed(0)
     config = BertConfig(
-        vocab_size=len(pieces),
+        vocab_size=len(_PIECES),
         hidden_size=16,
         num_hidden_layers=2,
         num_attention_heads=2,

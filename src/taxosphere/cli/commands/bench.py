@@ -30,7 +30,9 @@ def bench(
     seed: int = typer.Option(0, min=0, max=LAST_SEED, help="The first random state."),
     split: Split = typer.Option(Split.published, help="A data set without split.tsv always hides random leaves."),
     queries: Queries = typer.Option(Queries.leaves, help="Ask for hidden leaves only, or for inner concepts too."),
-    encoder: str = typer.Option("minilm", help="Sentence encoder: 'minilm', a Hugging Face name or a folder."),
+    encoder: str = typer.Option(
+        "minilm", help="Sentence encoder: minilm, mpnet, fast, a name, a folder; minilm+mpnet."
+    ),
     without_descriptions: bool = typer.Option(False, help="Let methods read names only."),
     workers: int = typer.Option(
         0, min=0, help="Processes, 1 for none beside this one; default: one per core, at most four."

@@ -73,7 +73,9 @@ def evaluate(
     queries: Queries = typer.Option(Queries.leaves, help="Ask for hidden leaves only, or for inner concepts too."),
     runs: int = typer.Option(5, min=1, help="Repetitions with other random states."),
     method: str = typer.Option("polaris", help="What to measure; 'taxosphere methods' lists all."),
-    encoder: str = typer.Option("minilm", help="Sentence encoder: 'minilm', a Hugging Face name or a folder."),
+    encoder: str = typer.Option(
+        "minilm", help="Sentence encoder: minilm, mpnet, fast, a name, a folder; minilm+mpnet."
+    ),
     image_encoder: str = typer.Option("auto", help="Encoder of images, as for 'fit'."),
     seed: int = typer.Option(0, min=0, max=LAST_SEED, help="Random state of the first run."),
     set_: list[str] = typer.Option([], "--set", metavar="KEY=VALUE", help="A setting of the method; repeatable."),

@@ -31,7 +31,10 @@ def fit(
     preset: str = typer.Option("auto", help="Settings to start from; 'auto' looks at the size of the taxonomy."),
     config: Path | None = typer.Option(None, help="A TOML file of settings instead of a preset."),
     set_: list[str] = typer.Option([], "--set", metavar="KEY=VALUE", help="Change one setting; repeatable."),
-    encoder: str | None = typer.Option(None, help="Sentence encoder: 'minilm', a Hugging Face name, a folder or .npy."),
+    encoder: str | None = typer.Option(
+        None,
+        help="Sentence encoder: minilm, mpnet, fast, a Hugging Face name, a folder, .npy; or two, as minilm+mpnet.",
+    ),
     image_encoder: str | None = typer.Option(
         None, help="Encoder of images: 'efficientnet-lite0', a CLIP or SigLIP name or folder, .npy, 'none'."
     ),

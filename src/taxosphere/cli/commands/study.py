@@ -28,7 +28,9 @@ def study(
     runs: int = typer.Option(3, min=1, help="Random states per variant."),
     seed: int = typer.Option(0, min=0, max=LAST_SEED, help="The first random state."),
     split: Split = typer.Option(Split.published, help="A data set without split.tsv always hides random leaves."),
-    encoder: str = typer.Option("minilm", help="Sentence encoder: 'minilm', a Hugging Face name or a folder."),
+    encoder: str = typer.Option(
+        "minilm", help="Sentence encoder: minilm, mpnet, fast, a name, a folder; minilm+mpnet."
+    ),
     workers: int = typer.Option(
         0, min=0, help="Processes, 1 for none beside this one; default: one per core, at most four."
     ),

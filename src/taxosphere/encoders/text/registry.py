@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol, cast
+from typing import Any, Protocol, cast
 
 import numpy as np
 
 from taxosphere.encoders import weights
 from taxosphere.encoders.cache import VectorCache, default_folder
 from taxosphere.encoders.text import precomputed
+from taxosphere.encoders.text.combined import BETWEEN, CombinedEncoder
+from taxosphere.encoders.text.static import StaticEncoder, is_static
 from taxosphere.encoders.text.transformer import Arrays, TransformerEncoder
 from taxosphere.errors import InputError
+from taxosphere.taxonomy.formats.io.streams import expand_home
 from taxosphere.typing import CountProgress, Floats
 
 _UNIT_TOLERANCE = 1e-4  # rows this close to length one are left as they are, bit for bit
@@ -96,7 +99,7 @@ def check_encoder(encoder: object) -> TextEncoder:
     TypeError
         A member is missing or of the wrong type.
     """
-    if isinstance(encoder, TransformerEncoder | CachedEncoder | precomputed.PrecomputedEncoder | CheckedEncoder):
+    if isinstance(encoder, TextEncoders | CheckedEncoder):
         return encoder
     kind = type(encoder).__name__
     if not callable(getattr(encoder, "encode", None)):
@@ -110,7 +113,9 @@ def check_encoder(encoder: object) -> TextEncoder:
 
 
 def description(encoder: TextEncoder) -> dict[str, object]:
-    """Name, dimension and, of a transformer, token limit and prefix: the same on every machine."""
+    """Name, dimension and, of encoders with weights, token limit and prefix: the same on every machine."""
+    if isinstance(encoder, CombinedEncoder):
+        return {"name": encoder.name, "dim": encoder.dim, "parts": [description(part) for part in encoder.parts]}
     inner = getattr(encoder, "inner", encoder)
     return {key: getattr(inner, key) for key in ("name", "dim", "max_tokens", "prefix") if hasattr(inner, key)}
 
@@ -156,6 +161,7 @@ class CachedEncoder:
 
 
 Trainable = TransformerEncoder | CachedEncoder
+TextEncoders = Trainable | StaticEncoder | CombinedEncoder | precomputed.PrecomputedEncoder
 
 
 def trainable(encoder: TextEncoder) -> Trainable:
@@ -184,30 +190,57 @@ def load(
     max_tokens: int = 64,
     prefix: str | None = None,
     cache: Path | None = _DEFAULT_CACHE,
-) -> TransformerEncoder | CachedEncoder | precomputed.PrecomputedEncoder:
+    device: str = "cpu",
+) -> TextEncoders:
     """A text encoder by name.
 
     Parameters
     ----------
     name : str
-        "minilm" (packaged), a Hugging Face or sentence-transformers name, a folder of weights, or a .npy file of
-        vectors with a .txt file of the same name that holds one text per line.
+        "minilm", "mpnet" or "fast" (from the package index), a Hugging Face or sentence-transformers name, a folder of
+        weights, or a .npy file of vectors with a .txt file of the same name that holds one text per line. Several of
+        them, joined by "+", stand side by side: "minilm+mpnet".
     max_tokens : int
         Longer texts are cut off.
     prefix : str, optional
         Put in front of every text; None: what the encoder itself asks for.
     cache : Path, optional
         Folder where vectors are kept between runs; None keeps nothing. Default: `encoders.cache.default_folder`.
+    device : str
+        Where transformers compute, as torch names it: "cpu", "cuda", "cuda:1", "mps".
 
     Raises
     ------
     InputError
         There is no such encoder, or its files cannot be used.
     """
+    names = part_names(name)
+    if len(names) > 1:
+        options: Any = {"max_tokens": max_tokens, "prefix": prefix, "cache": cache, "device": device}
+        return CombinedEncoder([load(part, **options) for part in names])
     if name.endswith(".npy"):
         path = Path(name)
         return precomputed.read(path, path.with_suffix(".txt"))
-    encoder = TransformerEncoder(weights.locate(name), max_tokens=max_tokens, prefix=prefix)
+    located = weights.locate(name)
+    if is_static(located.folder):
+        return StaticEncoder(located, max_tokens=max_tokens, prefix=prefix)
+    encoder = TransformerEncoder(located, max_tokens=max_tokens, prefix=prefix, device=device)
     if cache is None:
         return encoder
     return CachedEncoder(encoder, default_folder() if cache is _DEFAULT_CACHE else cache)
+
+
+def part_names(name: str) -> list[str]:
+    """The encoders that a name stands for: those between its "+", or itself where it is a file or a folder.
+
+    Raises
+    ------
+    InputError
+        A name is empty or stands there twice.
+    """
+    if BETWEEN not in name or expand_home(name).exists():
+        return [name]
+    names = name.split(BETWEEN)
+    if "" in names or len(set(names)) < len(names):
+        raise InputError(f"'{name}' is to name different encoders with a '{BETWEEN}' between each two, as minilm+mpnet")
+    return names

@@ -49,12 +49,21 @@ class TransformerEncoder:
         Put in front of every text; None: what the model's folder asks for.
     tuned : mapping, optional
         Fine-tuned weights by name, in place of those on disk.
+    device : str
+        Where the model computes, as torch names it.
     """
 
     def __init__(
-        self, weights: Weights, *, max_tokens: int = 64, prefix: str | None = None, tuned: Arrays | None = None
+        self,
+        weights: Weights,
+        *,
+        max_tokens: int = 64,
+        prefix: str | None = None,
+        tuned: Arrays | None = None,
+        device: str = "cpu",
     ) -> None:
         self.weights = weights
+        self.device = device
         self.tuned = tuned or {}
         self.name = weights.name
         self.recipe = recipe.read(weights.folder, weights.name)
@@ -75,7 +84,9 @@ class TransformerEncoder:
 
     def with_weights(self, tuned: Arrays) -> TransformerEncoder:
         """The encoder with these weights, by their names in its model, in place of those on disk."""
-        return TransformerEncoder(self.weights, max_tokens=self.max_tokens, prefix=self.prefix, tuned=tuned)
+        return TransformerEncoder(
+            self.weights, max_tokens=self.max_tokens, prefix=self.prefix, tuned=tuned, device=self.device
+        )
 
     def upper(self, layers: int) -> dict[str, nn.Parameter]:
         """Parameters of the last ``layers`` layers and of what follows them, by name; all there are for 0."""
@@ -111,7 +122,7 @@ class TransformerEncoder:
             raise TaxosphereError(f"{self.weights.folder}: the encoder cannot be loaded: {first}") from error
         if self.tuned:
             _replace(model, self.tuned, self.weights.folder)
-        return model
+        return model.to(self.device)
 
     def encode(self, texts: Sequence[str], *, progress: CountProgress | None = None) -> Floats:
         """Vectors (len(texts), dim), rows of length one; each distinct text is encoded once, shortest first."""
@@ -125,7 +136,7 @@ class TransformerEncoder:
             groups = batches_by_length(tokens)
             batches = [[tokens[row] for row in rows] for rows in groups]
             for rows, embedded in zip(groups, self._embed_each(batches), strict=True):
-                vectors[rows] = embedded.numpy()
+                vectors[rows] = embedded.cpu().numpy()
                 done += len(rows)
                 if progress is not None:
                     progress(done, len(distinct))
@@ -167,6 +178,8 @@ class TransformerEncoder:
         """
         from taxosphere.encoders.text import bert
 
+        if self.device != "cpu":
+            return None
         if "model" not in vars(self):
             self._reader = self._reader or self._read_weights()
             if self._reader is not None:
@@ -193,13 +206,14 @@ class TransformerEncoder:
         return bert.Reader(weights)
 
     def _pad(self, tokens: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
-        """Token numbers and mask, both (b, width)."""
+        """Token numbers and mask, both (b, width), on the device of the model."""
         import torch
 
         width = min(_padded(max(len(row) for row in tokens)), self.recipe.max_tokens)
         pad = self.tokenizer.pad_token_id or 0 if self._fast_tokenizer is None else self._fast_tokenizer.pad
         ids = torch.tensor([[*row, *([pad] * (width - len(row)))] for row in tokens])
-        return ids, (torch.arange(width) < torch.tensor([[len(row)] for row in tokens])).long()
+        mask = (torch.arange(width) < torch.tensor([[len(row)] for row in tokens])).long()
+        return ids.to(self.device), mask.to(self.device)
 
     def _unit(self, hidden: Tensor, mask: Tensor) -> Tensor:
         from torch.nn import functional as F
@@ -258,7 +272,7 @@ def _pool(hidden: Tensor, mask: Tensor, mode: str) -> Tensor:
     if mode == "cls":
         return hidden[:, 0]
     if mode == "last":
-        return hidden[torch.arange(len(hidden)), mask.sum(1) - 1]
+        return hidden[torch.arange(len(hidden), device=hidden.device), mask.sum(1) - 1]
     if mode == "max":
         return hidden.masked_fill(weight == 0, -torch.inf).amax(1)
     total, count = (hidden * weight).sum(1), weight.sum(1).clamp(min=1)

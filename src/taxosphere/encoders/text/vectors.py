@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
+from taxosphere.encoders.text.combined import CombinedEncoder
 from taxosphere.encoders.text.registry import TextEncoder, Trainable
 from taxosphere.taxonomy import Concept
 from taxosphere.typing import CountProgress, Floats
@@ -35,5 +36,5 @@ def encode_text_vectors(
     """Text vectors of concepts, made in one call so that each distinct text is encoded once."""
     texts = [*(concept.text for concept in concepts), *(concept.name for concept in concepts)]
     # Only encoders that compute take a progress callback.
-    options = {"progress": progress} if isinstance(encoder, Trainable) else {}
+    options = {"progress": progress} if isinstance(encoder, Trainable | CombinedEncoder) else {}
     return TextVectors(*np.split(encoder.encode(texts, **options), 2))
