@@ -2,7 +2,8 @@
 
 The suggestion that is traced is the second one: the first also loads the encoder and builds the candidate index.
 
-Usage: python scripts/trace_calls.py [suggest|fit]
+Usage: python scripts/trace_calls.py [suggest|fit]     prints one list
+       python scripts/trace_calls.py write           puts both into docs/architecture.md
 
 A module counts when one of its functions runs (imports do not); a change of folder is a first call into a module of
 another folder than that of the module entered before it.
@@ -10,6 +11,7 @@ another folder than that of the module entered before it.
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable
 from itertools import pairwise
@@ -20,6 +22,7 @@ import taxosphere
 from taxosphere import Concept, Polaris, PolarisConfig, Taxonomy
 
 SOURCE = Path(taxosphere.__file__).parent
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "architecture.md"
 
 
 def trace(action: Callable[[], object]) -> list[tuple[str, str]]:
@@ -58,13 +61,27 @@ def hierarchy() -> Taxonomy:
     return Taxonomy.from_concepts(concepts, edges)
 
 
-if __name__ == "__main__":
+def lists() -> dict[str, str]:
+    """The list of each action, ready to print."""
     quick = PolarisConfig().with_overrides(["training.epochs=2", "ranking.folds=2", "ranking.nets=1"])
     model = Polaris(quick)
-    calls = trace(lambda: model.fit(hierarchy()))
-    if sys.argv[1:] != ["fit"]:
-        model.suggest("purple fish", "a fish that is purple")
-        calls = trace(lambda: model.suggest("yellow bird", "a bird that is yellow").as_dict())
-    for module, function in calls:
-        print(f"{module:48} {function}")
-    print(f"\n{len(calls)} modules, {folders_changed([module for module, _ in calls])} changes of folder")
+    calls = {"fit": trace(lambda: model.fit(hierarchy()))}
+    model.suggest("purple fish", "a fish that is purple")
+    calls["suggest"] = trace(lambda: model.suggest("yellow bird", "a bird that is yellow").as_dict())
+    texts = {}
+    for action, entered in calls.items():
+        lines = [f"{module:48} {function}" for module, function in entered]
+        changes = folders_changed([module for module, _ in entered])
+        texts[action] = "\n".join([*lines, "", f"{len(entered)} modules, {changes} changes of folder"])
+    return texts
+
+
+if __name__ == "__main__":
+    action = sys.argv[1] if len(sys.argv) > 1 else "suggest"
+    if action != "write":
+        print(lists()[action])
+    else:
+        text = PAGE.read_text(encoding="utf-8")
+        for name, listed in lists().items():
+            text = re.sub(rf"(<!-- {name} -->\n```\n).*?(?=\n```\n<!-- end -->)", rf"\g<1>{listed}", text, flags=re.S)
+        PAGE.write_text(text, encoding="utf-8")

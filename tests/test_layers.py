@@ -27,6 +27,7 @@ LAYERS = (
     "images",
     "placing",
     "artifact",
+    "estimator",
     "fitting",
     "persistence",
     "polaris",

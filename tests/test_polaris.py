@@ -13,7 +13,7 @@ import pytest
 from support.gram_encoder import GramEncoder
 from support.meadow import meadow
 from support.tiny_encoder import build_tiny_encoder
-from taxosphere import Concept, Polaris, PolarisConfig, Taxonomy, artifact, polaris
+from taxosphere import Concept, Polaris, PolarisConfig, Taxonomy, artifact, fitting
 from taxosphere.cli import main
 from taxosphere.encoders.text.precomputed import PrecomputedEncoder
 from taxosphere.errors import InputError, TaxosphereError
@@ -81,7 +81,7 @@ def test_a_model_is_not_read_with_another_encoder(model: Polaris, tmp_path: Path
 
 
 def test_every_fit_chooses_its_own_settings_and_says_which(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(polaris, "auto", lambda seed: QUICK.with_overrides([f"training.batch={len(seed)}"]))
+    monkeypatch.setattr(fitting, "auto", lambda seed: QUICK.with_overrides([f"training.batch={len(seed)}"]))
     small, large = meadow(), meadow().add([Concept("new", "new")], [])
     free = Polaris().fit(small, encoder=GramEncoder(), random_state=3)
     assert free.config is not None
@@ -348,9 +348,36 @@ def test_parameters_are_those_of_a_scikit_learn_estimator() -> None:
     assert fitted.config.seed == 3
     assert repr(Polaris()) == "Polaris()"
     assert repr(fitted).endswith(f"# fitted on {len(meadow()):,} concepts")
+    assert "not fitted" in Polaris(random_state=3)._repr_html_()
+    assert f"fitted on {len(meadow()):,} concepts" in fitted._repr_html_()
+    assert "hidden leaves" in fitted._repr_html_()
+    with pytest.raises(TypeError, match="not a dict"):
+        model.set_params(config={})
     assert model.set_params(random_state=4).get_params()["random_state"] == 4
     with pytest.raises(ValueError, match="no parameter 'seed'"):
         model.set_params(seed=1)
+
+
+def test_a_device_is_a_parameter_and_an_unknown_one_is_refused(
+    model: Polaris, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    queries = [Concept("a", "green fish")]
+    again = Polaris(QUICK, device="cpu:0").fit(meadow(), encoder=GramEncoder())
+    assert again.get_params()["device"] == "cpu:0"
+    assert np.array_equal(again.score(queries), model.score(queries))
+    again.save(tmp_path / "model")
+    loaded = Polaris.load(tmp_path / "model", encoder=GramEncoder(), device="cpu")
+    assert np.array_equal(loaded.score(queries), model.score(queries))
+    with pytest.raises(InputError, match="no device 'nowhere'"):
+        Polaris(QUICK, device="nowhere").fit(meadow(), encoder=GramEncoder())
+    meadow().write(tmp_path / "meadow")
+    for command in (
+        ["fit", str(tmp_path / "meadow"), "-o", str(tmp_path / "m")],
+        ["suggest", str(tmp_path / "model"), "x"],
+    ):
+        assert main([*command, "--device", "nowhere"]) == 2
+        assert capsys.readouterr().err == "error: this machine has no device 'nowhere'; torch can use: cpu\n"
+    assert not (tmp_path / "m").exists()
 
 
 def test_suggestions_print_and_tabulate(model: Polaris) -> None:

@@ -37,3 +37,8 @@ def require(module: str, extra: str) -> ModuleType:
         if error.name is None or error.name.split(".")[0] != module.split(".")[0]:
             raise
         raise MissingExtra(module.split(".")[0], extra) from None
+
+
+def kind_of(thing: object) -> str:
+    """The type of a value ``thing``, for messages: ``a dict``."""
+    return f"a {type(thing).__name__}"

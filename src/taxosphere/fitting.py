@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import logging
+import operator
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from os import PathLike, fspath
 from pathlib import Path
 
 from taxosphere.encoders import weights
+from taxosphere.encoders.device import CPU
 from taxosphere.encoders.image import efficientnet
 from taxosphere.encoders.text import combined
 from taxosphere.encoders.text import registry as text_encoders
 from taxosphere.encoders.text.registry import TextEncoder
-from taxosphere.errors import InputError
+from taxosphere.errors import InputError, kind_of
 from taxosphere.images import collection
 from taxosphere.images.model import ImageModel
 from taxosphere.model import embedding, gamma
 from taxosphere.model.checkpoint import Checkpoints
 from taxosphere.model.config import PolarisConfig
 from taxosphere.model.network import SphereNetwork
+from taxosphere.model.presets import auto
 from taxosphere.model.training import TrainingRun
 from taxosphere.placing.inference import Fitted, assemble
 from taxosphere.placing.insertion import Insertion
@@ -26,8 +30,28 @@ from taxosphere.ranking.prior import load_prior
 from taxosphere.ranking.ranker import Ranker
 from taxosphere.taxonomy import Taxonomy
 from taxosphere.taxonomy.formats.io.streams import expand_home
+from taxosphere.typing import RANDOM_STATES
+
+EncoderLike = TextEncoder | str | PathLike[str]
+"""An encoder, or the name, folder or file of one."""
 
 Progress = Callable[[int, int, str], None]
+_LOG = logging.getLogger("taxosphere")
+
+
+class LoggedProgress:
+    """Passes progress on to a caller, and the name of each new step to the logger "taxosphere"."""
+
+    def __init__(self, progress: Progress | None) -> None:
+        self._progress = progress
+        self._step = ""
+
+    def __call__(self, done: int, total: int, what: str) -> None:
+        if what != self._step:
+            self._step = what
+            _LOG.info(what)
+        if self._progress is not None:
+            self._progress(done, total, what)
 
 
 @dataclass(frozen=True)
@@ -46,6 +70,8 @@ class FitRun:
         Weights of an earlier model to begin from.
     progress : callable
         Called as ``progress(done, total, what)``.
+    device : str
+        Where concepts are encoded and heads are trained.
     """
 
     random_state: int
@@ -53,41 +79,51 @@ class FitRun:
     resume: bool
     start: SphereNetwork | None
     progress: Progress
+    device: str = CPU
+
+    def training(self) -> TrainingRun:
+        """What the trainings of the embedding share."""
+        return TrainingRun(
+            self.random_state,
+            Checkpoints(self.checkpoints, self.resume),
+            lambda epoch, total: self.progress(epoch.number, total, "training the embedding"),
+            self.device,
+        )
 
 
-def fit_model(taxonomy: Taxonomy, config: PolarisConfig, encoder: TextEncoder | None, run: FitRun) -> Fitted:
+def fit_model(taxonomy: Taxonomy, config: PolarisConfig, encoder: EncoderLike | None, run: FitRun) -> Fitted:
     """Train every part of a model on a taxonomy.
 
     Parameters
     ----------
     taxonomy : Taxonomy
-        Has concepts and no cycle (`check_fittable`).
+        One without concepts or with a cycle is refused (`check_fittable`).
     config : PolarisConfig
         All settings; paths of encoders are absolute (`with_absolute_paths`).
-    encoder : TextEncoder or None
-        None loads the one the settings name.
+    encoder : TextEncoder, str, path or None
+        All but an object load the one the settings name.
     run : FitRun
-        Random state, checkpoints, starting weights and progress.
+        Random state, checkpoints, starting weights, progress and device.
 
     Returns
     -------
     Fitted
         The trained parts together with the taxonomy they answer for.
     """
+    check_fittable(taxonomy)
     prior = load_prior(config.ranking)
     taxonomy, image_encoder = collection.locate(taxonomy, config.images.encoder)
-    encoder = load_encoder(config) if encoder is None else text_encoders.check_encoder(encoder)
+    if encoder is None or isinstance(encoder, str | PathLike):
+        encoder = load_encoder(config, run.device)
+    else:
+        encoder = text_encoders.check_encoder(encoder)
     encoding = f"encoding {len(taxonomy):,} concepts"
     run.progress(0, 1, encoding)
     space = embedding.fit(
         encoder,
         taxonomy,
         config,
-        TrainingRun(
-            run.random_state,
-            Checkpoints(run.checkpoints, run.resume),
-            lambda epoch, total: run.progress(epoch.number, total, "training the embedding"),
-        ),
+        run.training(),
         start=run.start,
         encoding=lambda done, total: run.progress(done, total, encoding),
     )
@@ -112,7 +148,7 @@ def fit_model(taxonomy: Taxonomy, config: PolarisConfig, encoder: TextEncoder | 
     images = None
     if image_encoder:
         run.progress(0, 1, f"encoding images of {sum(map(bool, taxonomy.images)):,} concepts")
-        images = ImageModel.fit(taxonomy, image_encoder, fitted.untuned_vectors, config, run.random_state)
+        images = ImageModel.fit(taxonomy, image_encoder, fitted.untuned_vectors, config, run.random_state, run.device)
     insertion = Insertion.fit(taxonomy, fitted.untuned_vectors, run.random_state)
     start_digest = None if run.start is None else run.start.digest()
     return replace(fitted, insertion=insertion, image_model=images, start_digest=start_digest)
@@ -125,10 +161,83 @@ def check_fittable(taxonomy: Taxonomy) -> None:
     taxonomy.refuse_cycles()
 
 
-def load_encoder(config: PolarisConfig) -> TextEncoder:
-    """The text encoder that the settings name."""
+def as_taxonomy(source: Taxonomy | str | PathLike[str]) -> Taxonomy:
+    """The taxonomy itself, or the one in the file of that path; `TypeError` for anything else."""
+    if isinstance(source, str | PathLike):
+        return Taxonomy.read(source)
+    if not isinstance(source, Taxonomy):
+        raise TypeError(f"a Taxonomy or the path of one is fitted, not {kind_of(source)}")
+    return source
+
+
+def settings_for(
+    taxonomy: Taxonomy, config: PolarisConfig | None, encoder: EncoderLike | None, random_state: int | None
+) -> PolarisConfig:
+    """All settings of a fit.
+
+    Parameters
+    ----------
+    taxonomy : Taxonomy
+        Its size chooses the settings where there are none.
+    config : PolarisConfig or None
+        Settings to start from.
+    encoder : TextEncoder, str, path or None
+        A name or path replaces the encoder of the settings.
+    random_state : int or None
+        Replaces the one of the settings.
+
+    Returns
+    -------
+    PolarisConfig
+        With absolute paths (`with_absolute_paths`).
+
+    Raises
+    ------
+    InputError
+        The random state is out of range.
+    """
+    config = config or auto(taxonomy)
+    if isinstance(encoder, str | PathLike):
+        config = with_encoder(config, encoder)
+    state = config.seed if random_state is None else operator.index(random_state)
+    if not 0 <= state < RANDOM_STATES:
+        raise InputError(f"the random state is {state}; it lies between 0 and {RANDOM_STATES - 1:,}")
+    return with_absolute_paths(config).model_copy(update={"seed": state})
+
+
+def starting_network(fitted: Fitted, fitted_with: PolarisConfig | None, config: PolarisConfig) -> SphereNetwork:
+    """The sphere network of a fitted model, to begin another one from.
+
+    Parameters
+    ----------
+    fitted : Fitted
+        The earlier model.
+    fitted_with : PolarisConfig or None
+        Its settings.
+    config : PolarisConfig
+        Those of the model to be fitted.
+
+    Returns
+    -------
+    SphereNetwork
+        Of the earlier model.
+
+    Raises
+    ------
+    InputError
+        The two have another encoder or network, or the earlier one fine-tuned its encoder.
+    """
+    if text_encoders.untuned(fitted.encoder) is not fitted.encoder:
+        raise InputError("the model to begin from stands on an encoder of its own; begin from a frozen one")
+    if fitted_with is None or fitted_with.network != config.network or fitted_with.encoder != config.encoder:
+        raise InputError("the model to begin from has another encoder or network; use its settings")
+    return fitted.network
+
+
+def load_encoder(config: PolarisConfig, device: str = CPU) -> TextEncoder:
+    """The text encoder that the settings name, on a device."""
     settings = config.encoder
-    return text_encoders.load(settings.name, max_tokens=settings.max_tokens, prefix=settings.prefix)
+    return text_encoders.load(settings.name, max_tokens=settings.max_tokens, prefix=settings.prefix, device=device)
 
 
 def with_encoder(config: PolarisConfig, name: str | PathLike[str]) -> PolarisConfig:

@@ -10,11 +10,12 @@ import torch
 from numpy.typing import NDArray
 
 from taxosphere import artifact
+from taxosphere.encoders.device import CPU
 from taxosphere.encoders.text import registry as text_encoders
 from taxosphere.encoders.text.registry import TextEncoder
 from taxosphere.encoders.text.vectors import TextVectors
 from taxosphere.errors import InputError
-from taxosphere.fitting import load_encoder, with_absolute_paths, with_encoder
+from taxosphere.fitting import EncoderLike, load_encoder, with_absolute_paths, with_encoder
 from taxosphere.images.model import ImageModel
 from taxosphere.model.checkpoint import Epoch
 from taxosphere.model.config import PolarisConfig
@@ -70,7 +71,7 @@ def save(fitted: Fitted, config: PolarisConfig, path: str | PathLike[str]) -> No
 
 
 def load(
-    path: str | PathLike[str], encoder: TextEncoder | str | PathLike[str] | None = None
+    path: str | PathLike[str], encoder: EncoderLike | None = None, device: str = CPU
 ) -> tuple[PolarisConfig, Fitted]:
     """Read a model folder.
 
@@ -80,6 +81,8 @@ def load(
         A folder that `save` wrote.
     encoder : TextEncoder, str, path or None
         Needed again where the model was fitted with a caller's own encoder; the new path where its folder was moved.
+    device : str
+        Where new concepts are encoded.
 
     Returns
     -------
@@ -105,7 +108,7 @@ def load(
         history = tuple(Epoch(**entry) for entry in manifest["history"])
         same_rules = manifest.get("tokens") == lexical_index.VERSION
         tokens = ConceptTokens.from_arrays(tensors["tokens"]) if same_rules else None
-    config, text_encoder = _encoder(config, manifest.get("encoder"), encoder, path)
+    config, text_encoder = _encoder(config, manifest.get("encoder"), encoder, device, path)
     if text_encoder.dim != vectors.full.shape[1]:
         expected = vectors.full.shape[1]
         raise InputError(f"was fitted with {expected} dimensions, the encoder has {text_encoder.dim}", path)
@@ -121,27 +124,28 @@ def load(
         text_vectors=vectors,
         tokens=tokens,
     )
+    images = None
     if "images" in tensors:
         texts = fitted.untuned_vectors
         with artifact.same_layout(path):
-            images = ImageModel.from_arrays(tensors["images"], manifest["images"], stored.taxonomy, texts)
-        fitted = replace(fitted, image_model=images)
-    return config, replace(fitted, start_digest=manifest.get("began"))
+            images = ImageModel.from_arrays(tensors["images"], manifest["images"], stored.taxonomy, texts, device)
+    return config, replace(fitted, image_model=images, start_digest=manifest.get("began"))
 
 
 def _encoder(
     config: PolarisConfig,
     description: object,
-    encoder: TextEncoder | str | PathLike[str] | None,
+    encoder: EncoderLike | None,
+    device: str,
     path: str | PathLike[str],
 ) -> tuple[PolarisConfig, TextEncoder]:
     """The encoder to answer with, and the settings with its name where it was given by name."""
     if isinstance(encoder, str | PathLike):
         config = with_absolute_paths(with_encoder(config, encoder))
-        return config, load_encoder(config)
+        return config, load_encoder(config, device)
     if encoder is not None:
         return config, text_encoders.check_encoder(encoder)
-    loaded = load_encoder(config)
+    loaded = load_encoder(config, device)
     if description is not None and text_encoders.description(loaded) != description:
         raise InputError(f"was fitted with the encoder {description}; give it to Polaris.load as 'encoder'", path)
     return config, loaded

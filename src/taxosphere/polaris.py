@@ -2,45 +2,26 @@
 
 from __future__ import annotations
 
-import logging
-import operator
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Self
 
-import numpy as np
-from numpy.typing import NDArray
-
-from taxosphere import persistence
-from taxosphere.encoders.text import registry as text_encoders
-from taxosphere.encoders.text.registry import TextEncoder
-from taxosphere.encoders.text.vectors import encode_text_vectors
-from taxosphere.errors import InputError, TaxosphereError
-from taxosphere.fitting import FitRun, Progress, check_fittable, fit_model, with_absolute_paths, with_encoder
-from taxosphere.images.model import ImageModel
-from taxosphere.model.checkpoint import Epoch
+from taxosphere import fitting, persistence
+from taxosphere.encoders.device import check_device
+from taxosphere.errors import InputError, TaxosphereError, kind_of
+from taxosphere.estimator import Estimator
+from taxosphere.fitting import EncoderLike, FitRun, LoggedProgress, Progress
 from taxosphere.model.config import PolarisConfig
-from taxosphere.model.network import SphereNetwork
-from taxosphere.model.presets import auto
-from taxosphere.placing import inference, inspection, place_list
-from taxosphere.placing.concept_list import New, as_concepts
+from taxosphere.placing import inference, place_list
+from taxosphere.placing.concept_list import New, as_concepts, one_concept
 from taxosphere.placing.expansion import Expansion
-from taxosphere.placing.inference import Fitted, assemble
-from taxosphere.placing.inspection import Embeddings
+from taxosphere.placing.inference import Fitted
 from taxosphere.placing.suggestions import Suggestions
-from taxosphere.ranking.out_of_fold import OutOfFold
-from taxosphere.taxonomy import Concept, Taxonomy
-from taxosphere.typing import RANDOM_STATES
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-_LOG = logging.getLogger("taxosphere")
+from taxosphere.taxonomy import Taxonomy
 
 
-class Polaris:
+class Polaris(Estimator):
     """Suggests parents for new concepts of a taxonomy.
 
     Concepts are directions on a hypersphere, their level is an orbital radius, and a ranker trained on hidden concepts
@@ -54,11 +35,9 @@ class Polaris:
         A text encoder of yours, or the name, folder or file of one, in place of that in the settings.
     random_state : int, optional
         The same one gives the same model, bit for bit; the settings have 0.
-
-    Attributes
-    ----------
-    config : PolarisConfig or None
-        After `fit`, the settings it was fitted with.
+    device : str, optional
+        Where texts and images are encoded and the embedding is trained, as torch names it: "cpu" (default), "cuda",
+        "cuda:1", "mps". The ranker's small nets stay on the processor, and so do the results.
 
     Examples
     --------
@@ -72,22 +51,21 @@ class Polaris:
         self,
         config: PolarisConfig | None = None,
         *,
-        encoder: TextEncoder | str | PathLike[str] | None = None,
+        encoder: EncoderLike | None = None,
         random_state: int | None = None,
+        device: str | None = None,
     ) -> None:
         if not isinstance(config, PolarisConfig | None):
-            raise TypeError(f"settings are a PolarisConfig, not {_kind(config)}; PolarisConfig.from_mapping makes one")
-        self.config = config
-        self._params: dict[str, Any] = {"config": config, "encoder": encoder, "random_state": random_state}
-        self._fitted: Fitted | None = None
-
-    # -- training -----------------------------------------------------------------------------------------------------
+            raise TypeError(
+                f"settings are a PolarisConfig, not {kind_of(config)}; PolarisConfig.from_mapping makes one"
+            )
+        super().__init__(config=config, encoder=encoder, random_state=random_state, device=device)
 
     def fit(
         self,
         taxonomy: Taxonomy | str | PathLike[str],
         *,
-        encoder: TextEncoder | str | PathLike[str] | None = None,
+        encoder: EncoderLike | None = None,
         random_state: int | None = None,
         checkpoints: str | PathLike[str] | None = None,
         resume: bool = False,
@@ -119,27 +97,23 @@ class Polaris:
         Raises
         ------
         InputError
-            The file is no taxonomy, or the taxonomy has no concepts or a cycle.
+            The file is no taxonomy, the taxonomy has no concepts or a cycle, or there is no such device.
+        TypeError
+            Something else than a taxonomy or a path was given, or an encoder without name, dim and encode.
         """
-        taxonomy = _as_taxonomy(taxonomy)
-        config = self._params["config"] or auto(taxonomy)
+        taxonomy = fitting.as_taxonomy(taxonomy)
         encoder = self._params["encoder"] if encoder is None else encoder
-        if isinstance(encoder, str | PathLike):
-            config, encoder = with_encoder(config, encoder), None
-        random_state = self._params["random_state"] if random_state is None else random_state
-        state = config.seed if random_state is None else operator.index(random_state)
-        if not 0 <= state < RANDOM_STATES:
-            raise InputError(f"the random state is {state}; it lies between 0 and {RANDOM_STATES - 1:,}")
-        config = with_absolute_paths(config).model_copy(update={"seed": state})
-        check_fittable(taxonomy)
+        state = self._params["random_state"] if random_state is None else random_state
+        config = fitting.settings_for(taxonomy, self._params["config"], encoder, state)
         run = FitRun(
-            random_state=state,
+            random_state=config.seed,
             checkpoints=None if checkpoints is None else Path(checkpoints),
             resume=resume,
-            start=None if start is None else start.network_for(config),
-            progress=_Steps(progress),
+            start=None if start is None else fitting.starting_network(start.fitted, start.config, config),
+            progress=LoggedProgress(progress),
+            device=check_device(self._params["device"]),
         )
-        self._fitted = fit_model(taxonomy, config, encoder, run)
+        self._fitted = fitting.fit_model(taxonomy, config, encoder, run)
         self.config = config
         return self
 
@@ -150,24 +124,15 @@ class Polaris:
         ----------
         taxonomy : Taxonomy
             For example the taxonomy of an `Expansion`.
-        """
-        check_fittable(taxonomy)
-        fitted = self.fitted
-        vectors = encode_text_vectors(fitted.encoder, list(taxonomy.concepts()))
-        moved = assemble(
-            encoder=fitted.encoder,
-            network=fitted.network,
-            ranker=fitted.ranker,
-            insertion=fitted.insertion,
-            history=fitted.history,
-            taxonomy=taxonomy,
-            text_vectors=vectors,
-        )
-        images = None if fitted.image_model is None else fitted.image_model.adopt(taxonomy, moved.untuned_vectors)
-        self._fitted = replace(moved, image_model=images, start_digest=fitted.start_digest)
-        return self
 
-    # -- asking -------------------------------------------------------------------------------------------------------
+        Returns
+        -------
+        Polaris
+            This model.
+        """
+        fitting.check_fittable(taxonomy)
+        self._fitted = inference.adopt(self.fitted, taxonomy)
+        return self
 
     def suggest(
         self, concept: New = "", description: str = "", *, images: Sequence[str | PathLike[str]] = (), k: int = 10
@@ -189,17 +154,17 @@ class Polaris:
         -------
         Suggestions
             Best first; ``to_frame()`` gives a table.
+
+        Raises
+        ------
+        InputError
+            The concept has neither a name nor images that the model can read.
+        TypeError
+            `concept` is something else.
         """
-        if description or images:
-            if not isinstance(concept, str):
-                raise TypeError("a pair or a Concept brings its own description and images")
-            if images and self.image_model is None:
-                raise InputError("this model was fitted without images: ask without 'images'")
-            files = [images] if isinstance(images, str) else images
-            concept = Concept("", concept, description, images=tuple(map(str, files)))
-        if isinstance(concept, str) and not concept.strip():
-            raise InputError("a new concept needs a name (or images, where the model was fitted with some)")
-        return next(self.suggest_many([concept], k=k))
+        if images and self.image_model is None:
+            raise InputError("this model was fitted without images: ask without 'images'")
+        return next(self.suggest_many([one_concept(concept, description, images)], k=k))
 
     def suggest_many(self, concepts: Iterable[New], *, k: int = 10) -> Iterator[Suggestions]:
         """Ranked parents of many new concepts, computed block by block as they are asked for.
@@ -209,6 +174,11 @@ class Polaris:
         concepts : iterable of str, (str, str) or Concept
         k : int
             How many parents to suggest for each.
+
+        Returns
+        -------
+        iterator of Suggestions
+            In the order of `concepts`.
         """
         if k < 1:
             raise ValueError(f"k is {k}: at least one parent is suggested")
@@ -236,108 +206,61 @@ class Polaris:
             Least probability with which existing children are moved below a new concept. None moves none.
         progress : callable, optional
             Called as ``progress(done, total, what)``.
+
+        Returns
+        -------
+        Expansion
+            The grown taxonomy, and what became of every new concept.
         """
         if not 0 <= accept <= 1 or not 0 <= (insert or 0) <= 1:
             raise ValueError(f"accept ({accept}) and insert ({insert}) are probabilities: from 0 to 1")
-        queries = as_concepts(concepts, self.taxonomy)
-        return place_list.place_list(self.fitted, queries, accept=accept, insert=insert, progress=_Steps(progress))
+        queries, report = as_concepts(concepts, self.taxonomy), LoggedProgress(progress)
+        return place_list.place_list(self.fitted, queries, accept=accept, insert=insert, progress=report)
 
-    def score(self, queries: Iterable[Concept]) -> NDArray[np.float32]:
-        """(queries, concepts of the taxonomy): how good a parent each is for each of ``queries``; higher is better."""
-        return self._rank(queries, lambda batch: batch.ranking.scores)
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write a model folder, whole or not at all, replacing a model that is there.
 
-    def predict(self, concepts: Iterable[New]) -> NDArray[np.object_]:
-        """(queries,): the id of the best parent of each of ``concepts``."""
-        best = [suggestions[0].id for suggestions in self.suggest_many(concepts, k=1)]
-        return np.array(best, dtype=object)
+        Parameters
+        ----------
+        path : str or path
+            The folder.
 
-    def predict_proba(self, concepts: Iterable[New]) -> NDArray[np.float32]:
-        """(queries, concepts of the taxonomy): probability of each parent of ``concepts``, columns as in `classes_`.
-
-        A row adds up to one minus the probability that none of them is right. Candidates outside the shortlist of a
-        query have probability 0.
+        Raises
+        ------
+        InputError
+            There is a folder already that is no model.
         """
-        return self._rank(as_concepts(concepts, self.taxonomy), _probabilities)
+        fitted = self.fitted
+        assert self.config is not None
+        persistence.save(fitted, self.config, path)
 
-    @property
-    def classes_(self) -> NDArray[np.object_]:
-        """Ids of the taxonomy's concepts, the columns of `predict_proba` and `score`."""
-        return np.array(self.taxonomy.ids, dtype=object)
+    @classmethod
+    def load(cls, path: str | PathLike[str], *, encoder: EncoderLike | None = None, device: str | None = None) -> Self:
+        """Read a model folder; the model scores exactly as the one that was saved.
 
-    def _rank(self, queries: Iterable[Concept], take: Any) -> NDArray[np.float32]:
-        queries = list(queries)
-        other = next((query for query in queries if not isinstance(query, Concept)), None)
-        if other is not None:
-            raise TypeError(f"a Concept is scored, not {_kind(other)}; 'suggest' takes names")
-        values = np.empty((len(queries), len(self.taxonomy)), np.float32)
-        for batch in inference.rank_queries(self.fitted, self.fitted.index, queries, n_explained=0):
-            values[batch.rows] = take(batch)
-        return values
+        Parameters
+        ----------
+        path : str or path
+            The folder.
+        encoder : TextEncoder, str or path, optional
+            Needed where the model was fitted with an encoder object of the caller's, or where its folder was moved.
+        device : str, optional
+            Where new concepts are encoded, as in the constructor.
 
-    # -- looking inside -----------------------------------------------------------------------------------------------
+        Returns
+        -------
+        Polaris
+            A fitted model.
 
-    def embeddings(self) -> Embeddings:
-        """Points, directions, concentrations and orbital radii of the taxonomy's concepts, by id."""
-        return inspection.embeddings(self.fitted)
-
-    def features(self, concept: New, description: str = "") -> pd.DataFrame:
-        """The features the ranker reads for one new ``concept``: a row per candidate of the shortlist, indexed by id.
-
-        ``description`` says what it is, where ``concept`` is a name.
+        Raises
+        ------
+        InputError
+            The folder is no model, is damaged, was written by another version, or needs an encoder.
         """
-        query = (concept, description) if isinstance(concept, str) and description else concept
-        return inspection.features(self.fitted, as_concepts([query], self.taxonomy)[0])
-
-    @property
-    def taxonomy(self) -> Taxonomy:
-        """The taxonomy that suggestions refer to."""
-        return self.fitted.index.taxonomy
-
-    @property
-    def history(self) -> tuple[Epoch, ...]:
-        """Losses and validation MRR of the embedding, epoch by epoch."""
-        return self.fitted.history
-
-    @property
-    def out_of_fold(self) -> OutOfFold:
-        """Rankings of concepts hidden while the ranker was trained, made by nets that had not seen them."""
-        return self.fitted.ranker.out_of_fold
-
-    @property
-    def image_model(self) -> ImageModel | None:
-        """The image side; None for a model that was fitted without images."""
-        return self.fitted.image_model
-
-    def summary(self) -> list[str]:
-        """What was learned, in a few lines."""
-        return inspection.summary(self.fitted, fine_tuned=self.config is not None and self.config.training.fine_tune)
-
-    def network_for(self, config: PolarisConfig) -> SphereNetwork:
-        """The sphere network, to begin a model with the settings ``config`` from; `InputError` where they differ."""
-        if text_encoders.untuned(self.fitted.encoder) is not self.fitted.encoder:
-            raise InputError("the model to begin from stands on an encoder of its own; begin from a frozen one")
-        if self.config is None or self.config.network != config.network or self.config.encoder != config.encoder:
-            raise InputError("the model to begin from has another encoder or network; use its settings")
-        return self.fitted.network
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002 - scikit-learn's signature
-        """Constructor parameters, as scikit-learn's `clone` asks for them; ``deep`` makes no difference."""
-        return dict(self._params)
-
-    def set_params(self, **params: Any) -> Self:
-        """Change constructor parameters, given as keywords (``params``); the next `fit` uses them."""
-        unknown = sorted(set(params) - set(self._params))
-        if unknown:
-            raise ValueError(f"there is no parameter '{unknown[0]}'; there are {', '.join(self._params)}")
-        self._params |= params
-        if "config" in params:
-            self.config = params["config"]
-        return self
-
-    def __repr__(self) -> str:
-        settings = ", ".join(f"{name}={value!r}" for name, value in self._params.items() if value is not None)
-        state = "" if self._fitted is None else f"  # fitted on {len(self.taxonomy):,} concepts"
-        return f"Polaris({settings}){state}"
+        config, fitted = persistence.load(path, encoder, check_device(device))
+        model = cls(config, encoder=encoder, device=device)
+        model._fitted = fitted
+        return model
 
     @property
     def fitted(self) -> Fitted:
@@ -346,55 +269,7 @@ class Polaris:
             raise TaxosphereError("this model is not fitted yet; call fit, or load one")
         return self._fitted
 
-    # -- on disk ------------------------------------------------------------------------------------------------------
-
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write a model folder to ``path``, whole or not at all; a folder there that is no model is refused."""
-        fitted = self.fitted
-        assert self.config is not None
-        persistence.save(fitted, self.config, path)
-
-    @classmethod
-    def load(cls, path: str | PathLike[str], *, encoder: TextEncoder | str | PathLike[str] | None = None) -> Self:
-        """Read the model folder at ``path``; it scores exactly as the model that was saved.
-
-        ``encoder`` is needed where the model was fitted with one of the caller's, or where its folder was moved.
-        """
-        config, fitted = persistence.load(path, encoder)
-        model = cls(config, encoder=encoder)
-        model._fitted = fitted
-        return model
-
-
-class _Steps:
-    """Passes progress on to the caller, and each new step to the logger."""
-
-    def __init__(self, progress: Progress | None) -> None:
-        self._progress = progress
-        self._step = ""
-
-    def __call__(self, done: int, total: int, what: str) -> None:
-        if what != self._step:
-            self._step = what
-            _LOG.info(what)
-        if self._progress is not None:
-            self._progress(done, total, what)
-
-
-def _probabilities(batch: inference.RankedBatch) -> NDArray[np.float32]:
-    """(q, n): probabilities of the shortlist at their candidates' columns, 0 elsewhere."""
-    values = np.zeros(batch.ranking.scores.shape, np.float32)
-    np.put_along_axis(values, batch.ranking.positions, batch.ranking.probabilities, 1)
-    return values
-
-
-def _as_taxonomy(source: Taxonomy | str | PathLike[str]) -> Taxonomy:
-    if isinstance(source, str | PathLike):
-        return Taxonomy.read(source)
-    if not isinstance(source, Taxonomy):
-        raise TypeError(f"a Taxonomy or the path of one is fitted, not {_kind(source)}")
-    return source
-
-
-def _kind(thing: object) -> str:
-    return f"a {type(thing).__name__}"
+    @property
+    def taxonomy(self) -> Taxonomy:
+        """The taxonomy that suggestions refer to."""
+        return self.fitted.index.taxonomy

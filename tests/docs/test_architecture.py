@@ -20,7 +20,7 @@ def test_the_page_lists_the_calls(action: str) -> None:
     page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
     listed = re.search(rf"<!-- {action} -->\n```\n(.*?)\n```\n<!-- end -->", page, re.S)
     assert listed is not None
-    assert listed[1] == run.stdout.rstrip(), f"run: python scripts/trace_calls.py {action}"
+    assert listed[1] == run.stdout.rstrip(), "run: python scripts/trace_calls.py write"
     if action == "suggest":
         modules, changes = map(int, re.findall(r"\d+", run.stdout.splitlines()[-1]))
         assert modules <= 35

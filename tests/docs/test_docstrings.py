@@ -28,7 +28,9 @@ def public() -> Iterator[tuple[str, Any]]:
         else:
             yield dotted, thing
             if inspect.isclass(thing):
-                yield from _members(dotted, vars(thing), lambda _value: True)
+                ours = [kind for kind in reversed(thing.__mro__) if kind.__module__.startswith("taxosphere.")]
+                entries = {name: value for kind in ours for name, value in vars(kind).items()}
+                yield from _members(dotted, entries, lambda _value: True)
 
 
 def _members(prefix: str, entries: Any, ours: Callable[[Any], bool]) -> Iterator[tuple[str, Any]]:

@@ -10,10 +10,21 @@ from torch import Tensor
 from taxosphere import Taxonomy
 from taxosphere.encoders.text.transformer import TransformerEncoder
 from taxosphere.encoders.weights import locate
+from taxosphere.model import batches, objectives
 from taxosphere.model.checkpoint import Epoch
 from taxosphere.model.config import PolarisConfig
 from taxosphere.model.inputs import FixedVectors
-from taxosphere.model.training import best_epoch, fine_tune, finished, new_network, rate, train_head
+from taxosphere.model.negatives import Lineage
+from taxosphere.model.training import (
+    add_noise,
+    best_epoch,
+    fine_tune,
+    finished,
+    make_optimiser,
+    new_network,
+    rate,
+    train_head,
+)
 from taxosphere.model.validation import Validation, mean_reciprocal_rank
 from taxosphere.taxonomy.split import leaves
 
@@ -213,3 +224,30 @@ def test_a_training_reports_through_logging(grove: Grove, caplog: pytest.LogCapt
     assert [level for level, _ in levels] == ["DEBUG", "DEBUG", "INFO"]
     assert levels[0][1].startswith("epoch 1 of 2")
     assert levels[-1][1] == f"trained on {len(grove[0].edge_array)} edges for 2 epochs"
+
+
+@pytest.mark.parametrize("config", [EVERYTHING, PAPER], ids=["all terms", "paper"])
+@pytest.mark.parametrize("logit", ["cosine", "vmf"])
+def test_a_step_mixes_no_devices(grove: Grove, config: PolarisConfig, logit: str) -> None:
+    """On torch's meta device an operation between tensors of two devices fails, as it does on a graphics card."""
+    seed, vectors = grove
+    config = config.with_overrides([f"loss.logit={logit}"])
+    network = new_network(vectors.shape[1], config, 0).to("meta")
+    inputs = FixedVectors(vectors, network)
+    optimiser = make_optimiser(network, inputs, config)
+    rng = np.random.default_rng(0)
+    batch = next(batches.epoch(seed, Lineage(seed), config.training, rng))[0]
+    lifted = add_noise(inputs.lifted(batch.concepts), 0.1, rng)
+    terms = objectives.terms(network.from_lifted(lifted), batch.to(network.device), config.loss)
+    assert len(terms) >= 3
+    torch.autograd.backward(objectives.total(terms, config.loss))
+    optimiser.step()
+    assert {parameter.device.type for parameter in network.parameters()} == {"meta"}
+
+
+def test_a_head_trained_elsewhere_is_the_same_and_comes_back(grove: Grove) -> None:
+    seed, vectors, validation = carved(grove)
+    here = train_head(vectors, seed, SMALL, random_state=0, validation=validation)
+    there = train_head(vectors, seed, SMALL, random_state=0, validation=validation, device="cpu:0")
+    assert there.network.digest() == here.network.digest()
+    assert there.network.device == torch.device("cpu")

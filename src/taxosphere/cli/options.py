@@ -47,6 +47,9 @@ _OPTIONS: dict[str, tuple[Any, Any]] = {
     ),
 }
 
+DEVICE: Any = typer.Option(
+    None, "--device", metavar="NAME", help="Where to encode and train, as torch names it: cpu, cuda, cuda:1, mps."
+)
 BY: Any = typer.Option("", "--by", metavar="NAME", help="Who decided; written into the taxonomy beside the concepts.")
 IDS: Any = typer.Option(
     "", "--ids", metavar="PATTERN", help="Ids of new concepts: GO:9{6}, GO:0500000..GO:0599999 or ex:{name}."

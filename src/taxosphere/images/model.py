@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from taxosphere.encoders.device import CPU
 from taxosphere.encoders.image import registry as image_encoders
 from taxosphere.errors import InputError
 from taxosphere.images import collection
@@ -65,6 +66,8 @@ class ImageModel:
         None where there were too few images to train it.
     faults
         Images that could not be used, in the taxonomy or in new concepts.
+    device
+        Where images are encoded.
     """
 
     encoder_name: str
@@ -72,10 +75,17 @@ class ImageModel:
     ranker: Ranker
     recogniser: Recogniser | None
     faults: tuple[image_encoders.Fault, ...] = ()
+    device: str = CPU
 
     @classmethod
     def fit(
-        cls, taxonomy: Taxonomy, encoder_name: str, texts: Floats, config: PolarisConfig, random_state: int
+        cls,
+        taxonomy: Taxonomy,
+        encoder_name: str,
+        texts: Floats,
+        config: PolarisConfig,
+        random_state: int,
+        device: str = CPU,
     ) -> Self | None:
         """Encode the images of a taxonomy and train on them.
 
@@ -91,12 +101,14 @@ class ImageModel:
             All settings.
         random_state
             The same one gives the same model.
+        device
+            Where images are encoded.
 
         Returns
         -------
         None where fewer than two concepts have images.
         """
-        encoder = image_encoders.load(encoder_name)
+        encoder = image_encoders.load(encoder_name, device=device)
         gallery = image_encoders.gallery(encoder, taxonomy.images, broken=config.images.broken)
         if np.count_nonzero(gallery.shown) < 2:
             return None
@@ -121,12 +133,19 @@ class ImageModel:
             without_images=without_images,
             random_state=random_state,
         )
-        return cls(encoder_name=encoder_name, index=index, ranker=ranker, recogniser=recogniser, faults=gallery.faults)
+        return cls(
+            encoder_name=encoder_name,
+            index=index,
+            ranker=ranker,
+            recogniser=recogniser,
+            faults=gallery.faults,
+            device=device,
+        )
 
     @cached_property
     def encoder(self) -> image_encoders.FileEncoder | image_encoders.TableEncoder:
         """The image encoder; loaded for the first image, as queries by text do not need it."""
-        return image_encoders.load(self.encoder_name)
+        return image_encoders.load(self.encoder_name, device=self.device)
 
     @cached_property
     def cutoff(self) -> float:
@@ -235,7 +254,12 @@ class ImageModel:
 
     @classmethod
     def from_arrays(
-        cls, arrays: Mapping[str, NDArray[Any]], notes: Mapping[str, Any], taxonomy: Taxonomy, texts: Floats
+        cls,
+        arrays: Mapping[str, NDArray[Any]],
+        notes: Mapping[str, Any],
+        taxonomy: Taxonomy,
+        texts: Floats,
+        device: str = CPU,
     ) -> Self:
         """The model that `to_arrays` wrote.
 
@@ -247,6 +271,8 @@ class ImageModel:
             The one the model was saved with.
         texts
             (n, t) text vectors of its concepts, for encoders that read images alone.
+        device
+            Where images are encoded.
         """
         whitening = WithinClassWhitening(notes["square_root"], arrays["centre"], arrays["matrix"])
         by_text = whitening.with_centre(arrays["text_centre"]) if notes["shared"] else None
@@ -256,6 +282,7 @@ class ImageModel:
             index=ImageIndex(taxonomy, whitening, arrays["means"], arrays.get("texts", texts), by_text),
             ranker=Ranker.from_arrays(strip_prefix("ranker.", arrays), notes["ranker"]),
             recogniser=Recogniser.from_arrays(recogniser) if recogniser else None,
+            device=device,
         )
 
 

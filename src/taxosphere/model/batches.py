@@ -25,6 +25,10 @@ class Batch(NamedTuple):
     negative: Tensor  # (b, k), NONE where the child has no admissible negative
     forbidden: Tensor  # (b, p) bool: the child itself and its ancestors, except the parent of the pair
 
+    def to(self, device: torch.device) -> Batch:
+        """The same with its tensors on a device."""
+        return Batch(self.concepts, *(tensor.to(device) for tensor in self[1:]))
+
 
 def epoch(seed: Taxonomy, lineage: Lineage, config: TrainingConfig, rng: Generator) -> Iterator[tuple[Batch, ...]]:
     """All edges in random order as batches, in groups of up to ``accumulation``: one optimiser step each."""

@@ -80,7 +80,7 @@ def fit_head(
     seed : Taxonomy
     config : PolarisConfig
     run : TrainingRun
-        Random state, checkpoints and progress of both trainings.
+        Random state, checkpoints, progress and device of both trainings.
     start : SphereNetwork, optional
         Weights to begin from in place of random ones.
     split : Split, optional
@@ -100,6 +100,7 @@ def fit_head(
             validation=Validation(split.gold, vectors[queries]),
             checkpoint=run.checkpoints.at("validated"),
             progress=run.progress,
+            device=run.device,
         )
     final = train_head(
         vectors,
@@ -110,6 +111,7 @@ def fit_head(
         epochs=None if trial is None else trial.best,
         checkpoint=run.checkpoints.at("final"),
         progress=run.progress,
+        device=run.device,
     )
     return SelectedHead(
         network=final.network,

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import torch
 
+from taxosphere.encoders.device import CPU
 from taxosphere.encoders.text.registry import TextEncoder, Trainable, bare, trainable
 from taxosphere.encoders.text.vectors import TextVectors, encode_text_vectors
 from taxosphere.model.checkpoint import NO_CHECKPOINTS, Checkpoints
@@ -58,7 +59,7 @@ def fit(
     seed : Taxonomy
     config : PolarisConfig
     run : TrainingRun
-        Random state, checkpoints and progress of all trainings.
+        Random state, checkpoints, progress and device of all trainings.
     start : SphereNetwork, optional
         Weights of the head to begin from in place of random ones.
     encoding : callable, optional
@@ -74,7 +75,7 @@ def fit(
     learner = trainable(encoder) if config.training.fine_tune else None
     split = None if learner is None else split_for_ranker(seed, config.ranking, run.random_state)
     head = fit_head(torch.from_numpy(views.full), seed, config, run, start=start, split=split)
-    untuned = FittedEmbedding(encoder, views, head, frozen(views, config, head.epochs, run.checkpoints))
+    untuned = FittedEmbedding(encoder, views, head, frozen(views, config, head.epochs, run.checkpoints, run.device))
     if learner is None:
         return untuned
     if split is None:
@@ -87,7 +88,7 @@ def fit(
     views = encode_text_vectors(tuned, concepts, encoding)
     relabelled = replace(run, checkpoints=replace(run.checkpoints, label="on-tuned-"))
     head = fit_head(torch.from_numpy(views.full), seed, config, relabelled, split=split)
-    return FittedEmbedding(tuned, views, head, frozen(views, config, head.epochs, run.checkpoints))
+    return FittedEmbedding(tuned, views, head, frozen(views, config, head.epochs, run.checkpoints, run.device))
 
 
 def _fit_tuned(
@@ -119,7 +120,11 @@ def split_for_ranker(seed: Taxonomy, settings: RankingConfig, random_state: int)
 
 
 def frozen(
-    views: TextVectors, config: PolarisConfig, epochs: int, checkpoints: Checkpoints = NO_CHECKPOINTS
+    views: TextVectors,
+    config: PolarisConfig,
+    epochs: int,
+    checkpoints: Checkpoints = NO_CHECKPOINTS,
+    device: str = CPU,
 ) -> RefitWithout:
     """`RefitWithout` for an encoder that was not trained on the seed: its vectors stay, only the head is trained."""
 
@@ -131,6 +136,7 @@ def frozen(
             random_state=random_state,
             epochs=epochs,
             checkpoint=checkpoints.at(f"fold-{random_state}"),
+            device=device,
         )
         return views, head.network
 

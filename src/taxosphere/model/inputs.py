@@ -39,12 +39,12 @@ class FixedVectors:
 
     def __init__(self, vectors: Tensor, network: SphereNetwork) -> None:
         with torch.no_grad():
-            self._lifted = network.lift(vectors)
+            self._lifted = network.lift(vectors.to(network.device))
 
     def begin_step(self, concepts: Longs) -> None: ...
 
     def lifted(self, concepts: Longs) -> Tensor:
-        return self._lifted.index_select(0, torch.from_numpy(concepts))
+        return self._lifted.index_select(0, torch.from_numpy(concepts).to(self._lifted.device))
 
     def backward(self) -> None: ...
 
@@ -69,7 +69,7 @@ class TrainableEncoder:
     texts : sequence of str
         The text of every concept.
     network : SphereNetwork
-        Lifts the vectors.
+        Lifts the vectors; on the same device as the encoder.
     bf16 : bool
         Whether the forward passes use bfloat16.
     layers : int
@@ -97,14 +97,14 @@ class TrainableEncoder:
         self._concepts: Longs = np.zeros(0, np.int64)
 
     def _embed(self, concepts: Longs) -> Tensor:
-        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=self._bf16):
+        with torch.autocast(self._network.device.type, dtype=torch.bfloat16, enabled=self._bf16):
             return self.encoder.embed([self._tokens[i] for i in concepts]).float()
 
     def _parts(self, concepts: Longs) -> list[NDArray[np.intp]]:
         return batches_by_length([self._tokens[i] for i in concepts])
 
     def _encode(self, concepts: Longs) -> Tensor:
-        out = torch.empty(len(concepts), self.encoder.dim)
+        out = torch.empty(len(concepts), self.encoder.dim, device=self._network.device)
         with torch.no_grad():
             for rows in self._parts(concepts):
                 out[torch.from_numpy(rows)] = self._embed(concepts[rows])
@@ -116,7 +116,8 @@ class TrainableEncoder:
         self._vectors = self._encode(concepts).requires_grad_()
 
     def lifted(self, concepts: Longs) -> Tensor:
-        return self._network.lift(self._vectors.index_select(0, torch.from_numpy(self._row[concepts])))
+        rows = torch.from_numpy(self._row[concepts]).to(self._vectors.device)
+        return self._network.lift(self._vectors.index_select(0, rows))
 
     def backward(self) -> None:
         assert self._vectors.grad is not None
@@ -132,4 +133,4 @@ class TrainableEncoder:
 
     def state(self) -> dict[str, NDArray[np.float32]]:
         """The trained weights, by their names in the encoder's model."""
-        return {name: value.detach().numpy().copy() for name, value in self.learned.items()}
+        return {name: value.detach().cpu().numpy().copy() for name, value in self.learned.items()}

@@ -23,6 +23,10 @@ class Embedding(NamedTuple):
     mu: Tensor
     kappa: Tensor
 
+    def cpu(self) -> Embedding:
+        """The same in the memory of the processor."""
+        return Embedding(self.z.cpu(), self.mu.cpu(), self.kappa.cpu())
+
 
 class SphereNetwork(nn.Module):
     """The head: encoder vectors to points on the sphere and the distribution of every concept.
@@ -48,6 +52,11 @@ class SphereNetwork(nn.Module):
         self.layers = nn.ModuleList(SphereLinear(a, b, generator=generator) for a, b in pairwise(widths))
         self.mean = SphereLinear(config.dim, config.dim, identity=True) if config.mu == "learned" else nn.Identity()
         self.concentration = Concentration(config)
+
+    @property
+    def device(self) -> torch.device:
+        """Where the weights are."""
+        return next(self.parameters()).device
 
     def lift(self, e: Tensor) -> Tensor:
         """Encoder vectors (n, m) onto the sphere. Unit length first: a raw vector of length 14 would wrap around it."""
@@ -76,7 +85,7 @@ class SphereNetwork(nn.Module):
         """Hash of all weights."""
         digest = hashlib.blake2b(digest_size=16)
         for weight in self.state_dict().values():
-            digest.update(weight.contiguous().numpy().tobytes())
+            digest.update(weight.cpu().contiguous().numpy().tobytes())
         return digest.hexdigest()
 
 

@@ -17,6 +17,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from taxosphere.encoders.device import CPU
 from taxosphere.encoders.text.transformer import TransformerEncoder
 from taxosphere.model import batches, objectives
 from taxosphere.model.checkpoint import NO_CHECKPOINTS, Checkpoint, Checkpoints, Epoch, State
@@ -48,11 +49,14 @@ class TrainingRun:
         Where states are kept that a killed fit can resume from; by default nowhere.
     progress : callable, optional
         Called after every epoch as ``progress(epoch, epochs)``.
+    device : str
+        Where heads are trained on fixed vectors; fine-tuning happens where the encoder is.
     """
 
     random_state: int
     checkpoints: Checkpoints = NO_CHECKPOINTS
     progress: EpochProgress | None = None
+    device: str = CPU
 
 
 @dataclass(frozen=True)
@@ -93,6 +97,7 @@ def train_head(
     epochs: int | None = None,
     checkpoint: Checkpoint | None = None,
     progress: EpochProgress | None = None,
+    device: str = CPU,
 ) -> TrainedHead:
     """Train the sphere network on fixed encoder vectors.
 
@@ -115,13 +120,15 @@ def train_head(
         File to resume from and to write to.
     progress : callable, optional
         Called after every epoch as ``progress(epoch, epochs)``.
+    device : str
+        Where to train; the network that is returned is in the memory of the processor.
 
     Raises
     ------
     InputError
         The checkpoint cannot be read or belongs to another training.
     """
-    network = new_network(vectors.shape[1], config, random_state)
+    network = new_network(vectors.shape[1], config, random_state).to(device)
     if start is not None:
         network.load_state_dict(start.state_dict())
     task = Task(
@@ -170,7 +177,7 @@ def fine_tune(
         With the fine-tuned encoder in ``encoder``.
     """
     learner = encoder.with_weights(encoder.tuned)
-    network = new_network(encoder.dim, config, random_state)
+    network = new_network(encoder.dim, config, random_state).to(encoder.device)
     if start is not None:
         network.load_state_dict(start.state_dict())
     task = Task(
@@ -202,7 +209,7 @@ def train(task: Task, network: SphereNetwork, inputs: Inputs, queries: Inputs | 
     """Train until the epochs are over or validation no longer improves; ``data`` identifies the inputs."""
     settings = task.config.training
     if len(task.seed.edge_array) == 0:
-        return TrainedHead(network.eval(), ())
+        return TrainedHead(network.cpu().eval(), ())
     optimiser = make_optimiser(network, inputs, task.config)
     state = State(modules_of(network, inputs), optimiser)
     name = fingerprint(task, network, data)
@@ -230,7 +237,7 @@ def train(task: Task, network: SphereNetwork, inputs: Inputs, queries: Inputs | 
     if state.best:
         state.load_weights(state.best)
     log_result(task, state.history)
-    return TrainedHead(network.eval(), tuple(state.history))
+    return TrainedHead(network.cpu().eval(), tuple(state.history))
 
 
 def _train_epoch(
@@ -238,7 +245,7 @@ def _train_epoch(
 ) -> dict[str, float]:
     """One pass over the edges of the seed; returns the mean of every loss term over them."""
     config, settings, edges = task.config, task.config.training, len(task.seed.edge_array)
-    steps = steps_per_epoch(edges, settings)
+    steps, device = steps_per_epoch(edges, settings), network.device
     rng = np.random.default_rng([task.random_state, number])  # of the epoch alone, so that a resumed one is the same
     sums: dict[str, float] = {}
     for step, group in enumerate(batches.epoch(task.seed, lineage, settings, rng)):
@@ -247,7 +254,7 @@ def _train_epoch(
         inputs.begin_step(distinct(group))
         for batch in group:
             lifted = add_noise(inputs.lifted(batch.concepts), settings.noise, rng)  # (p, m)
-            terms = objectives.terms(network.from_lifted(lifted), batch, config.loss)
+            terms = objectives.terms(network.from_lifted(lifted), batch.to(device), config.loss)
             # A batch weighs by its pairs, so that a shorter last one counts for less.
             weight = len(batch.child) / pairs
             torch.autograd.backward(objectives.total(terms, config.loss) * weight)
@@ -299,7 +306,9 @@ def add_noise(points: Tensor, noise: float, rng: np.random.Generator) -> Tensor:
     if noise == 0:
         return points
     generator = torch.Generator().manual_seed(int(rng.integers(1 << 62)))
-    return points + noise / math.sqrt(points.shape[1]) * torch.randn(points.shape, generator=generator)
+    return points + noise / math.sqrt(points.shape[1]) * torch.randn(points.shape, generator=generator).to(
+        points.device
+    )
 
 
 def rate(step: int, steps: int, warmup: float, decay: bool) -> float:

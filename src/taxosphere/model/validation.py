@@ -61,8 +61,8 @@ def mean_reciprocal_rank(
 ) -> float:
     """Mean of 1 / `ranks` of the queries among all concepts of the seed, compared as in the loss."""
     with torch.no_grad():
-        candidates = network.from_lifted(seed.lift_all())
-        points = network.points(queries.lift_all())
+        candidates = network.from_lifted(seed.lift_all()).cpu()
+        points = network.points(queries.lift_all()).cpu()
     return float(torch.from_numpy(1.0 / ranks(points, candidates, gold, config)).mean())
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import json
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 from os import PathLike
@@ -151,6 +151,33 @@ def as_concepts(concepts: Iterable[New], taxonomy: Taxonomy) -> list[Concept]:
     if isinstance(concepts, str | Concept):
         raise TypeError("a list of new concepts is expected, not one alone")
     return with_ids([(0, _as_concept(value)) for value in concepts], taxonomy)
+
+
+def one_concept(concept: New, description: str = "", images: Sequence[str | PathLike[str]] = ()) -> New:
+    """One new concept from a name with its description and images, or what has these already.
+
+    Parameters
+    ----------
+    concept
+        A name, a (name, description) pair or a `Concept`.
+    description, images
+        Of a name alone.
+
+    Raises
+    ------
+    TypeError
+        A pair or a `Concept` has a description or images beside it.
+    InputError
+        There is neither a name nor an image.
+    """
+    if description or images:
+        if not isinstance(concept, str):
+            raise TypeError("a pair or a Concept brings its own description and images")
+        files = [images] if isinstance(images, str | PathLike) else images
+        concept = Concept("", concept.strip(), description, images=tuple(map(str, files)))
+    if isinstance(concept, str) and not concept.strip():
+        raise InputError("a new concept needs a name (or images, where the model was fitted with some)")
+    return concept
 
 
 def _as_concept(value: New) -> Concept:

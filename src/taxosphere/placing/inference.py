@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 
@@ -130,6 +130,21 @@ def assemble(
         names=NameIndex(taxonomy),
         cutoff=parent_cutoff(ranker.out_of_fold),
     )
+
+
+def adopt(fitted: Fitted, taxonomy: Taxonomy) -> Fitted:
+    """The same trained parts, answering for another taxonomy, whose concepts are encoded anew."""
+    moved = assemble(
+        encoder=fitted.encoder,
+        network=fitted.network,
+        ranker=fitted.ranker,
+        insertion=fitted.insertion,
+        history=fitted.history,
+        taxonomy=taxonomy,
+        text_vectors=encode_text_vectors(fitted.encoder, list(taxonomy.concepts())),
+    )
+    images = None if fitted.image_model is None else fitted.image_model.adopt(taxonomy, moved.untuned_vectors)
+    return replace(moved, image_model=images, start_digest=fitted.start_digest)
 
 
 @dataclass(frozen=True, kw_only=True)

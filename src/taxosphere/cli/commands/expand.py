@@ -11,7 +11,7 @@ import typer
 
 from taxosphere import atomic
 from taxosphere.cli import output
-from taxosphere.cli.options import BY, IDS
+from taxosphere.cli.options import BY, DEVICE, IDS
 from taxosphere.cli.progress import steps
 from taxosphere.errors import InputError, require
 
@@ -46,6 +46,7 @@ def expand(
     ),
     by: str = BY,
     ids: str = IDS,
+    device: str | None = DEVICE,
     skip_broken: bool = typer.Option(False, "--skip-broken", help="Go on without images that cannot be used."),
     json: bool = typer.Option(False, "--json", help="Print every placement as one JSON document."),
 ) -> None:
@@ -73,7 +74,7 @@ def expand(
         spreadsheets.suffix_of(review)
     if ids:
         parse_pattern(ids)
-    fitted = Polaris.load(model)
+    fitted = Polaris.load(model, device=device)
     with nullcontext() if not db else _store(db) as store:
         run = _Run(fitted, new, _origin(fitted, model, by), ids, store)
         expansion, events = run.expand(accept=accept, insert=insert, skip_broken=skip_broken)

@@ -9,7 +9,7 @@ import typer
 
 from taxosphere.cli import output
 from taxosphere.cli.commands.convert import show_reading
-from taxosphere.cli.options import reads_taxonomy
+from taxosphere.cli.options import DEVICE, reads_taxonomy
 from taxosphere.cli.progress import steps
 from taxosphere.cli.seeds import LAST_SEED
 from taxosphere.cli.signals import Stopped
@@ -45,6 +45,7 @@ def fit(
     seed: int | None = typer.Option(
         None, min=0, max=LAST_SEED, help="Random state; the same one gives the same model."
     ),
+    device: str | None = DEVICE,
     resume: bool = typer.Option(False, "--resume", help="Go on where a stopped fit left off."),
     start: Path | None = typer.Option(None, "--from", metavar="MODEL", help="Begin from the weights of this model."),
     repair: bool = typer.Option(False, "--repair", help="Break cycles by dropping their least supported edges."),
@@ -58,11 +59,13 @@ def fit(
     Example: taxosphere fit ontology.obo -o ontology-model
     """
     from taxosphere import artifact, atomic
-    from taxosphere.fitting import with_absolute_paths
+    from taxosphere.encoders.device import check_device
+    from taxosphere.fitting import starting_network, with_absolute_paths
     from taxosphere.model import presets
     from taxosphere.model.config import PolarisConfig, literal
     from taxosphere.polaris import Polaris
 
+    check_device(device)
     artifact.refuse_other_folders(model)
     atomic.refuse_place(model.absolute().parent, model)
     read = registry.read(taxonomy, reading)
@@ -88,7 +91,9 @@ def fit(
     if previous is not None and previous.config is not None and config is None and preset == "auto":
         settings = previous.config.with_overrides(changes)
     settings = with_absolute_paths(settings)
-    began = None if previous is None else previous.network_for(settings).digest()
+    began = None
+    if previous is not None:
+        began = starting_network(previous.fitted, previous.config, settings).digest()
     if resume and artifact.holds(model, settings.model_dump(mode="json"), read, began):
         output.say(f"{model} is finished already: same taxonomy, same settings")
         return
@@ -98,7 +103,7 @@ def fit(
         output.say(f"{model} is a model already and is replaced when this one is done")
     try:
         with steps() as report:
-            fitted = Polaris(settings).fit(
+            fitted = Polaris(settings, device=device).fit(
                 read, checkpoints=checkpoint_folder(model), resume=resume, start=previous, progress=report
             )
             fitted.save(model)

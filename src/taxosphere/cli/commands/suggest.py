@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from taxosphere.cli import output
+from taxosphere.cli.options import DEVICE
 from taxosphere.cli.progress import steps
 from taxosphere.errors import InputError
 
@@ -25,6 +26,7 @@ def suggest(
     description: str = typer.Option("", "--description", "-d", help="What it is, in a sentence."),
     file: Path | None = typer.Option(None, "--file", metavar="NEW.tsv", help="A list of new concepts instead."),
     skip_broken: bool = typer.Option(False, "--skip-broken", help="Go on without images that cannot be used."),
+    device: str | None = DEVICE,
     k: int = typer.Option(10, "-k", min=1, help="How many parents to suggest."),
     json: bool = typer.Option(False, "--json", help="Print JSON: one document, or with --file a list of them."),
 ) -> None:
@@ -42,7 +44,7 @@ def suggest(
         raise InputError("name one new concept or show it with --image, or give a list with --file")
     if file is not None and description:
         raise InputError("--description is for one new concept; a list has a column for it", file)
-    fitted = Polaris.load(model)
+    fitted = Polaris.load(model, device=device)
     if image and fitted.image_model is None:
         raise InputError("this model was fitted on a taxonomy without images, so it cannot look at any", model)
     if file is not None:

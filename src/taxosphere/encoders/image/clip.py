@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from taxosphere.encoders.device import CPU, with_device
 from taxosphere.encoders.weights import Weights
 from taxosphere.errors import InputError, TaxosphereError
 from taxosphere.typing import Floats
@@ -25,10 +26,11 @@ _TEXTS_AT_ONCE = 64
 class TwoTowers:
     """The image tower, with the text tower of the same space in `texts`. Weights are loaded at first use."""
 
-    def __init__(self, weights: Weights) -> None:
+    def __init__(self, weights: Weights, device: str = CPU) -> None:
         self.weights = weights
+        self.device = device
         self.name = weights.name
-        self.identity = f"clip:{weights.identity}:1"
+        self.identity = with_device(f"clip:{weights.identity}:1", device)
         self.dim = shared_dim(weights.folder)
 
     @cached_property
@@ -39,7 +41,7 @@ class TwoTowers:
     def model(self) -> Any:
         from transformers import AutoModel
 
-        return self._load(AutoModel).eval()
+        return self._load(AutoModel).eval().to(self.device)
 
     @cached_property
     def _processor(self) -> Any:
@@ -67,7 +69,7 @@ class TwoTowers:
 
         with torch.inference_mode():
             pixels = self._processor(images=list(images), return_tensors="pt")
-            return _rows(self.model.get_image_features(**pixels))
+            return _rows(self.model.get_image_features(**pixels.to(self.device)))
 
 
 class TextTower:
@@ -99,7 +101,9 @@ class TextTower:
         limit = config.text_config.max_position_embeddings
         padding = "max_length" if full else True
         tokens = self._towers.tokenizer(texts, padding=padding, truncation=True, max_length=limit, return_tensors="pt")
-        return {name: value for name, value in tokens.items() if name == "input_ids" or not full}
+        return {
+            name: value.to(self._towers.device) for name, value in tokens.items() if name == "input_ids" or not full
+        }
 
 
 def _rows(output: Any) -> Floats:
@@ -107,7 +111,7 @@ def _rows(output: Any) -> Floats:
     import torch
 
     vectors: Tensor = output if isinstance(output, torch.Tensor) else output.pooler_output
-    return vectors.float().numpy()
+    return vectors.float().cpu().numpy()
 
 
 def shared_dim(folder: Path) -> int:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from taxosphere.encoders.device import CPU, with_device
 from taxosphere.errors import TaxosphereError
 from taxosphere.typing import Floats
 
@@ -39,11 +40,15 @@ class EfficientNetLite0:
 
     name = NAME
     dim = 1280
-    identity = f"{NAME}:{_SHA256}:1"
+
+    def __init__(self, device: str = CPU) -> None:
+        self.device = device
+        self.identity = with_device(f"{NAME}:{_SHA256}:1", device)
 
     @cached_property
     def _weights(self) -> dict[str, tuple[Tensor, Tensor]]:
-        return load_weights(weights_path())
+        loaded = load_weights(weights_path())
+        return {name: (weight.to(self.device), bias.to(self.device)) for name, (weight, bias) in loaded.items()}
 
     def embed(self, images: Sequence[Image]) -> Floats:
         """Pooled activations (n, 1280), never negative."""
@@ -51,8 +56,8 @@ class EfficientNetLite0:
 
         with torch.inference_mode():
             # One by one: as fast as together on a processor, and an image gets the same bits in any batch.
-            rows = [forward(self._weights, torch.from_numpy(prepare(image))[None]) for image in images]
-            return torch.cat(rows).numpy()
+            rows = [forward(self._weights, torch.from_numpy(prepare(image))[None].to(self.device)) for image in images]
+            return torch.cat(rows).cpu().numpy()
 
 
 def weights_path() -> Path:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from taxosphere.encoders import weights
 from taxosphere.encoders.cache import VectorCache, default_folder
+from taxosphere.encoders.device import CPU
 from taxosphere.encoders.image import efficientnet, files, precomputed
 from taxosphere.encoders.image.clip import TextTower, TwoTowers
 from taxosphere.encoders.image.efficientnet import EfficientNetLite0
@@ -157,7 +158,7 @@ class TableEncoder:
 _DEFAULT_CACHE = Path()  # stands for default_folder(), which is read when an encoder is made
 
 
-def load(name: str = DEFAULT, *, cache: Path | None = _DEFAULT_CACHE) -> FileEncoder | TableEncoder:
+def load(name: str = DEFAULT, *, cache: Path | None = _DEFAULT_CACHE, device: str = CPU) -> FileEncoder | TableEncoder:
     """An image encoder by name.
 
     Parameters
@@ -167,6 +168,8 @@ def load(name: str = DEFAULT, *, cache: Path | None = _DEFAULT_CACHE) -> FileEnc
         its rows beside it: in ``images.tsv``, or line by line in a .txt file of its name.
     cache : Path, optional
         Folder where vectors are kept between runs; None keeps nothing. Default: `encoders.cache.default_folder`.
+    device : str
+        Where images are encoded, as torch names it.
 
     Raises
     ------
@@ -175,15 +178,15 @@ def load(name: str = DEFAULT, *, cache: Path | None = _DEFAULT_CACHE) -> FileEnc
     """
     if name.endswith(".npy"):
         return TableEncoder(precomputed.read(Path(name)), name)
-    return FileEncoder(network(name), default_folder() if cache is _DEFAULT_CACHE else cache)
+    return FileEncoder(network(name, device), default_folder() if cache is _DEFAULT_CACHE else cache)
 
 
-def network(name: str) -> EfficientNetLite0 | TwoTowers:
-    """The network of that name; `InputError` where there is none."""
+def network(name: str, device: str = CPU) -> EfficientNetLite0 | TwoTowers:
+    """The network of that name on that device; `InputError` where there is none."""
     if name == efficientnet.NAME:
-        return EfficientNetLite0()
+        return EfficientNetLite0(device)
     try:
-        return TwoTowers(weights.locate(name))
+        return TwoTowers(weights.locate(name), device)
     except InputError as error:
         if expand_home(name).is_dir() or error.path is not None:
             raise

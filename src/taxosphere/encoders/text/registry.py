@@ -10,6 +10,7 @@ import numpy as np
 
 from taxosphere.encoders import weights
 from taxosphere.encoders.cache import VectorCache, default_folder
+from taxosphere.encoders.device import CPU
 from taxosphere.encoders.text import precomputed
 from taxosphere.encoders.text.combined import BETWEEN, CombinedEncoder
 from taxosphere.encoders.text.static import StaticEncoder, is_static
@@ -190,7 +191,7 @@ def load(
     max_tokens: int = 64,
     prefix: str | None = None,
     cache: Path | None = _DEFAULT_CACHE,
-    device: str = "cpu",
+    device: str = CPU,
 ) -> TextEncoders:
     """A text encoder by name.
 

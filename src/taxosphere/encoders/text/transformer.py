@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from taxosphere.encoders.device import CPU, with_device
 from taxosphere.encoders.text import recipe, tokenizer
 from taxosphere.encoders.weights import Weights, verify
 from taxosphere.errors import TaxosphereError
@@ -60,7 +61,7 @@ class TransformerEncoder:
         max_tokens: int = 64,
         prefix: str | None = None,
         tuned: Arrays | None = None,
-        device: str = "cpu",
+        device: str = CPU,
     ) -> None:
         self.weights = weights
         self.device = device
@@ -80,7 +81,9 @@ class TransformerEncoder:
     def identity(self) -> str:
         """Everything that decides the vector of a text."""
         parts = [self.weights.identity, self.recipe.pooling, self.max_tokens, self.prefix]
-        return json.dumps([*parts, _digest(self.tuned)] if self.tuned else parts)
+        if self.tuned:
+            parts.append(_digest(self.tuned))
+        return with_device(json.dumps(parts), self.device)
 
     def with_weights(self, tuned: Arrays) -> TransformerEncoder:
         """The encoder with these weights, by their names in its model, in place of those on disk."""
@@ -178,7 +181,7 @@ class TransformerEncoder:
         """
         from taxosphere.encoders.text import bert
 
-        if self.device != "cpu":
+        if self.device != CPU:
             return None
         if "model" not in vars(self):
             self._reader = self._reader or self._read_weights()
