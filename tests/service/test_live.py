@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -162,3 +163,31 @@ def test_every_decision_that_was_acknowledged_survives_a_kill_exactly_once(meado
         assert len(set(ids)) == len(ids)
         assert set(acknowledged.values()) <= set(ids)
         assert len(ids) <= len(acknowledged) + 2 * 4, "beyond them only those that a kill left unanswered"
+
+
+def test_the_address_can_be_reached_as_soon_as_it_is_told() -> None:
+    """The link is printed before the first request is served: a browser that is quick must wait, not be refused."""
+    from taxosphere.service.server import Listening, bind
+
+    with bind(Listening(port=0)) as opened, socket.create_connection(opened.getsockname(), timeout=5) as visitor:
+        assert visitor.getpeername() == opened.getsockname()
+
+
+def test_a_model_fitted_anew_in_its_folder_takes_the_place_of_the_old_one(meadow_model: Path, tmp_path: Path) -> None:
+    from taxosphere import artifact
+    from taxosphere.service import store_jobs
+    from taxosphere.service.store import Store
+    from taxosphere.service.workbench import register
+
+    model = tmp_path / "meadow"
+    shutil.copytree(meadow_model, model)
+    with Store(str(tmp_path / "decisions.db")) as store:
+        register(store, model)
+        manifest = model / artifact.MANIFEST
+        manifest.write_text(manifest.read_text() + " ")  # another file, and so another version
+        register(store, model)
+        register(store, model)
+        with store.reading() as connection:
+            (record,) = store_jobs.models(connection)
+            assert record.active
+            assert [job.kind for job in store_jobs.latest(connection)] == ["refresh"], "its items need new suggestions"

@@ -170,12 +170,21 @@ describe('the tree', () => {
     expect(wide).toHaveLength(WIDE);
     expect(new Set(wide).size).toBe(WIDE);
   });
+  it('does not show a concept as pending where it is supposed to hang', async () => {
+    const row = (id: string, state: 'base' | 'pending'): ConceptRow => ({ id, name: id, definition: '', children: 0, path: [], state });
+    const tree = new TreeModel({ ...source, page: () => Promise.resolve({ concepts: [row('1', 'base'), row('n', 'pending'), row('m', 'pending')], next: null }) });
+    await tree.start();
+    expect(ids(tree)).toEqual(['1', 'n', 'm']);
+    tree.suppose({ id: 'n', name: 'fresh' }, ['1']);
+    expect(ids(tree)).toEqual(['1', 'ghost', 'm']);
+  });
   it('shows where a new concept would hang', async () => {
     const tree = new TreeModel(source);
     await tree.start();
-    tree.suppose('fresh', ['2']);
+    const fresh = { id: 'n', name: 'fresh' };
+    tree.suppose(fresh, ['2']);
     expect(ids(tree)).toEqual(['1', '2', 'ghost', '3']);
-    tree.suppose('fresh', []);
+    tree.suppose(fresh, []);
     expect(ids(tree)).toEqual(['1', '2', '3']);
   });
 });

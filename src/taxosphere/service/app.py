@@ -68,18 +68,17 @@ def bare_app(workbench: Workbench, access: Access, *, with_reconciliation: bool 
         app.router.routes.extend(routes.router.routes)  # flat, so that the guard can tell which one is meant
     if with_reconciliation:
         app.router.routes.extend(reconcile.router.routes)
-    document = _openapi(app)
 
     @app.get("/openapi.json", include_in_schema=False)
-    async def openapi() -> JSONResponse:
-        return JSONResponse(document)
+    def openapi() -> JSONResponse:
+        return JSONResponse(_openapi(app))
 
     app.router.routes.extend(page.router(page.read_page()).routes)
     return app
 
 
 def _openapi(app: FastAPI) -> dict[str, Any]:
-    """The description of the API, with its two ways to say who one is."""
+    """The description of the API, with its two ways to say who one is; FastAPI makes it once, when it is asked for."""
     document = app.openapi()
     schemas = document.setdefault("components", {}).setdefault("schemas", {})
     schemas["ProblemDocument"] = ProblemDocument.model_json_schema()

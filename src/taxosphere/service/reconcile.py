@@ -63,7 +63,7 @@ def manifest(workbench: Workbench, base: str, service: str) -> Document:
     here = f"{base}/reconcile/{service}"
     return {
         "versions": ["0.2"],
-        "name": f"{workbench.setup.model.name}: {_NAMES[service]}",
+        "name": f"{workbench.setup.name}: {_NAMES[service]}",
         "identifierSpace": f"{base}/#/tree/",
         "schemaSpace": f"{base}/reconcile/types/",
         "serviceVersion": __version__,

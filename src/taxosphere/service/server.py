@@ -78,12 +78,13 @@ def check(listening: Listening) -> list[TokenHash]:
 
 
 def bind(listening: Listening) -> socket.socket:
-    """A socket on the wanted port; `InputError` where it is taken or not ours."""
+    """A socket that listens on the wanted port; `InputError` where it is taken or not ours."""
     family = socket.AF_INET6 if ":" in listening.host else socket.AF_INET
     opened = socket.socket(family, socket.SOCK_STREAM)
     opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         opened.bind((listening.host.strip("[]"), listening.port))
+        opened.listen(_BACKLOG)  # from now on a browser waits for the first answer in place of being refused
     except OSError as error:
         opened.close()
         reason = error.strerror or "cannot be used"

@@ -138,6 +138,11 @@ def add_model(connection: Connection, model: ModelRecord) -> None:
     connection.execute(MODELS.insert().values(**asdict(model) | {"added_at": now()}))
 
 
+def remove_model(connection: Connection, id: str) -> None:
+    """Forget a model whose folder holds another one now."""
+    connection.execute(MODELS.delete().where(MODELS.c.id == id))
+
+
 def activate_model(connection: Connection, id: str) -> None:
     """Take suggestions from another model; `StoreError` where it is not there."""
     connection.execute(MODELS.update().values(active=False))

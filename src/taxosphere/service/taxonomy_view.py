@@ -117,14 +117,18 @@ class TaxonomyView:
         return names[::-1]
 
     def paths(self, id: str, most: int = 20) -> list[list[str]]:
-        """For each parent the names from a root to it."""
-        return [[*self.path(parent), self.name(parent)] for parent in self.parents(id)[:most]]
+        """For each parent the names from a root to it, in the order of `parents_by_depth`."""
+        return [[*self.path(parent), self.name(parent)] for parent in self.parents_by_depth(id)[:most]]
+
+    def parents_by_depth(self, id: str) -> list[str]:
+        """Parents of a concept, the one nearest to a root first: `path` leads through it."""
+        return sorted(self.parents(id), key=self._level)
 
     def _nearest_root(self, ids: tuple[str, ...]) -> str | None:
-        base = self.base
-        if len(ids) < 2:
-            return ids[0] if ids else None
-        return min(ids, key=lambda id: int(base.levels[base.position(id)]) if id in base else _DEEPEST)
+        return min(ids, key=self._level, default=None)
+
+    def _level(self, id: str) -> int:
+        return int(self.base.levels[self.base.position(id)]) if id in self.base else _DEEPEST
 
     def counts(self) -> tuple[int, int, int]:
         """Numbers of concepts, edges and roots."""

@@ -56,23 +56,34 @@ class Setup:
         The database, as `Store` takes it.
     load
         Reads a model folder; tests have one with an encoder of their own.
+    title
+        What the taxonomy is called on the page; the name of the model's folder where nothing is said.
     """
 
     model: Path
     folder: Path
     url: str
     load: Callable[[str], Polaris] = load_model
+    title: str = ""
 
     @classmethod
-    def beside(cls, model: Path, url: str = "", load: Callable[[str], Polaris] = load_model) -> Setup:
+    def beside(
+        cls, model: Path, url: str = "", load: Callable[[str], Polaris] = load_model, *, title: str = ""
+    ) -> Setup:
         """A workbench in ``MODEL.workbench`` beside the model, with a file of SQLite in it unless ``url`` says else."""
-        folder = model.absolute().parent / f"{model.absolute().name}.workbench"
-        return cls(model.absolute(), folder, url or str(folder / "decisions.db"), load)
+        model = model.absolute()
+        folder = model.parent / f"{model.name}.workbench"
+        return cls(model, folder, url or str(folder / "decisions.db"), load, title)
 
     def prepare(self) -> None:
         """Make the folders, private ones."""
         for folder in (self.folder, self.uploads, self.models):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+    @property
+    def name(self) -> str:
+        """What the taxonomy is called on the page."""
+        return self.title or self.model.name
 
     @property
     def uploads(self) -> Path:
@@ -218,16 +229,19 @@ def register(store: Store, model: Path) -> None:
     if number == 0:
         store_bases.put(store, Taxonomy.read(model / artifact.SEED))
     id = hashlib.sha256((model / artifact.MANIFEST).read_bytes()).hexdigest()[:12]
-    if id not in {record.id for record in models}:
-        figures = {key: value for key, value in (manifest.get("metrics") or {}).items() if value is not None}
-        active = not any(record.active for record in models)
-        record = ModelRecord(id=id, path=str(model.absolute()), base=manifest["seed_hash"], figures=figures)
-        with store.writing() as connection:
-            store_jobs.add_model(connection, ModelRecord(**{**_fields(record), "active": active}))
-
-
-def _fields(record: ModelRecord) -> dict[str, Any]:
-    return {name: getattr(record, name) for name in ("id", "path", "base", "figures", "active", "added_at")}
+    if id in {record.id for record in models}:
+        return
+    path = str(model.absolute())
+    gone = [record for record in models if record.path == path]  # fitted anew in the same folder: what was there is lost
+    active = any(record.active for record in gone) or not any(record.active for record in models)
+    figures = {key: value for key, value in (manifest.get("metrics") or {}).items() if value is not None}
+    record = ModelRecord(id=id, path=path, base=manifest["seed_hash"], figures=figures, active=active)
+    with store.writing() as connection:
+        for former in gone:
+            store_jobs.remove_model(connection, former.id)
+        store_jobs.add_model(connection, record)
+        if gone and active:
+            store_jobs.add(connection, "refresh", {}, "taxosphere serve")
 
 
 def job_document(job: Job) -> dict[str, Any]:

@@ -13,6 +13,8 @@ export interface Label {
   x: number;
   y: number;
   behind: boolean;
+  /** Does it stand left of its dot, because there is no room on the right? */
+  before: boolean;
   kind: SpherePoint['kind'] | 'query';
 }
 
@@ -31,6 +33,7 @@ interface Dot {
 
 const SIZES = { candidate: 0.021, neighbour: 0.014, taxonomy: 0.008 } as const;
 const NAMED = 5;
+const LABEL = 190; // pixels that a label may need
 
 export function canDrawInSpace(): boolean {
   try {
@@ -210,9 +213,13 @@ export class SphereScene {
   private labels(): Label[] {
     const candidates = this.dots.filter((dot) => dot.point.kind === 'candidate').slice(0, NAMED);
     const marked = this.dots.filter((dot) => dot.point.id === this.hovered || this.chosen.has(dot.point.id));
-    const labels: Label[] = [...new Set([...candidates, ...marked])].map((dot) => ({ id: dot.point.id, name: dot.point.name, kind: dot.point.kind, ...this.onScreen(dot.at) }));
-    const all: Label[] = [{ id: '', name: '', kind: 'query', ...this.onScreen(this.query) }, ...labels];
     const size = this.renderer.getSize(new Vector2());
+    const at = (place: Vector3): Pick<Label, 'x' | 'y' | 'behind' | 'before'> => {
+      const seen = this.onScreen(place);
+      return { ...seen, before: seen.x > size.x - LABEL && seen.x > size.x / 2 };
+    };
+    const labels: Label[] = [...new Set([...candidates, ...marked])].map((dot) => ({ id: dot.point.id, name: dot.point.name, kind: dot.point.kind, ...at(dot.at) }));
+    const all: Label[] = [{ id: '', name: '', kind: 'query', ...at(this.query) }, ...labels];
     spread(all.map((label) => label.y), 15, 10, size.y - 10).forEach((y, n) => Object.assign(all[n] ?? {}, { y }));
     return all;
   }

@@ -1,6 +1,6 @@
 /** A taxonomy opened as far as somebody has opened it: children are asked for when their parent opens, page by page. */
 import { api } from './api';
-import type { ConceptDetail, ConceptPage, ConceptRow } from './types';
+import type { ConceptDetail, ConceptPage, ConceptRow, Named } from './types';
 
 interface Node {
   id: string;
@@ -44,7 +44,7 @@ export class TreeModel {
   private nodes = new Map<string, Node>([[ROOT, this.node(ROOT, '', 0, 'base')]]);
   private parentOf = new Map<string, string>();
   private open = new Set<string>([ROOT]);
-  private ghost: { name: string; parents: Set<string> } | null = null;
+  private ghost: { id: string; name: string; parents: Set<string> } | null = null;
 
   constructor(private readonly source: Source = service) {}
 
@@ -76,9 +76,9 @@ export class TreeModel {
     this.flatten();
   }
 
-  /** Where a new concept would hang: shown as a row of its own below each of these parents. */
-  suppose(name: string, parents: string[]): void {
-    this.ghost = parents.length > 0 ? { name, parents: new Set(parents) } : null;
+  /** Where a new concept would hang: shown as a row of its own below each of these parents, and nowhere as pending. */
+  suppose(concept: Named, parents: string[]): void {
+    this.ghost = parents.length > 0 ? { id: concept.id, name: concept.name, parents: new Set(parents) } : null;
     this.flatten();
   }
 
@@ -189,7 +189,7 @@ export class TreeModel {
       }
       for (const child of node?.children ?? []) {
         const below = this.nodes.get(child);
-        if (!below) continue;
+        if (!below || (below.state === 'pending' && child === this.ghost?.id)) continue;
         const own = key === ROOT ? child : `${key}${BETWEEN}${child}`;
         const ghostly = this.ghost?.parents.has(child) ?? false;
         const open = this.open.has(own) && (below.count > 0 || ghostly);

@@ -124,6 +124,7 @@ export const de: Texts = {
     picture: (name) => `${name} unter den nächsten Begriffen`,
     candidates: 'Vorschläge', nearest: 'Nächste Begriffe',
     large: 'Vergrößern',
+    caption: 'Richtung: Bedeutung · weiter außen: weniger darunter · hohl: außer Reichweite',
     outOfReach: 'außer Reichweite',
   },
   history: {

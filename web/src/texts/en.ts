@@ -122,6 +122,7 @@ export const en = {
     picture: (name: string) => `${name} among the concepts nearest to it`,
     candidates: 'Suggested parents', nearest: 'Nearest concepts',
     large: 'Enlarge',
+    caption: 'direction: meaning · further out: less below · hollow: out of reach',
     outOfReach: 'out of reach',
   },
   history: {

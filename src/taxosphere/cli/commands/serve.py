@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
+import taxosphere
+from taxosphere import atomic
 from taxosphere.cli import output
 from taxosphere.errors import InputError, require
 
 if TYPE_CHECKING:
+    from taxosphere.polaris import Polaris
     from taxosphere.service.workbench import Setup, Workbench
 
 
@@ -84,20 +88,33 @@ def _import(workbench: Workbench, path: Path) -> None:
 
 def _demo(db: str) -> Setup:
     """The demonstration: made at the first start in the user's cache folder, reused later."""
-    require("torch", "demo")
-    edam = require("edam_ontology", "demo")
+    require("edam_ontology", "demo")
     from importlib.metadata import version
 
     from taxosphere import __version__, artifact
     from taxosphere.encoders.cache import default_folder
     from taxosphere.service.workbench import Setup
 
-    assert edam is not None
-    folder = default_folder() / f"demo-edam-{version('edam-ontology')}-{__version__}-{artifact.FORMAT}"
-    setup = Setup.beside(folder, db)
-    if not (folder / artifact.MANIFEST).is_file() or _is_empty(setup):
+    edam = version("edam-ontology")
+    folder = default_folder() / f"demo-edam-{edam}-{__version__}-{artifact.FORMAT}"
+    setup = Setup.beside(folder, db, title=f"EDAM {edam}")
+    if not _is_tried(folder) or _is_empty(setup):
         _make_demo(folder, setup)
     return setup
+
+
+def _is_tried(folder: Path) -> bool:
+    """Has this build of the package loaded the model before? Then it need not be tried, which would import torch."""
+    stamp = folder.parent / f"{folder.name}.build"
+    return folder.is_dir() and stamp.is_file() and stamp.read_text("ascii") == _build()
+
+
+def _build() -> str:
+    """Identifies the sources of the package: they may change without a new version while somebody works on them."""
+    root = Path(taxosphere.__file__).parent
+    files = sorted(path for path in root.rglob("*.py") if "service" not in path.relative_to(root).parts[:1])
+    told = [f"{path.relative_to(root)} {(stat := path.stat()).st_size} {stat.st_mtime_ns}" for path in files]
+    return hashlib.sha256("\n".join(told).encode()).hexdigest()
 
 
 def _is_empty(setup: Setup) -> bool:
@@ -111,6 +128,7 @@ def _is_empty(setup: Setup) -> bool:
 
 
 def _make_demo(folder: Path, setup: Setup) -> None:
+    """Train the model, unless one is there that can be loaded, and fill the queue, unless it has items."""
     from taxosphere.cli.commands.demo import HIDDEN, QUICK, hidden_edam
     from taxosphere.cli.progress import steps
     from taxosphere.model.presets import auto
@@ -119,19 +137,35 @@ def _make_demo(folder: Path, setup: Setup) -> None:
     from taxosphere.service.workbench import Workbench
 
     taxonomy, split = hidden_edam(0)
-    output.say(
-        f"the first time: {HIDDEN} of EDAM's {len(taxonomy):,} concepts are hidden, a model is trained on the rest"
-    )
     folder.parent.mkdir(parents=True, exist_ok=True)
     with steps() as report:
-        try:
-            model = Polaris.load(folder)
-        except InputError:  # there is none, or one of an earlier version
+        model = _loaded(folder)
+        if model is None:
+            output.say(
+                f"the first time: {HIDDEN} of EDAM's {len(taxonomy):,} concepts are hidden, a model is trained on the "
+                "rest (a minute or two)"
+            )
             model = Polaris(auto(split.seed).with_overrides(QUICK)).fit(split.seed, progress=report)
             model.save(folder)
+            output.say(f"kept in {folder.parent} for the next time")
         workbench = Workbench(setup, load_model=False)
         try:
             add_to_queue(workbench, model, list(split.queries), report)
         finally:
             workbench.close()
-    output.say(f"kept in {folder.parent} for the next time")
+    atomic.write_text(folder.parent / f"{folder.name}.build", _build())
+
+
+def _loaded(folder: Path) -> Polaris | None:
+    """The model of the demonstration; None where there is none, or one that another build wrote and this cannot use."""
+    from taxosphere.polaris import Polaris
+
+    try:
+        model = Polaris.load(folder)
+        model.suggest("sequence alignment", k=1)
+    except Exception as error:  # whatever an older build has left there is no reason to fail
+        if folder.exists():
+            output.say(f"the model of an earlier build cannot be used ({error}); another one is trained")
+            shutil.rmtree(folder)
+        return None
+    return model

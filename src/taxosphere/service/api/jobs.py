@@ -85,7 +85,7 @@ async def model(bench: Bench) -> ModelDocument:
         for record in await run_in_threadpool(_records, bench)
     ]
     return ModelDocument.model_validate(
-        {"name": bench.setup.model.name, "version": bench.suggester.version, **document, "versions": versions}
+        {"name": bench.setup.name, "version": bench.suggester.version, **document, "versions": versions}
     )
 
 

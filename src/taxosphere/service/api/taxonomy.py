@@ -32,7 +32,7 @@ def taxonomy(bench: Bench) -> TaxonomySummary:
         counts = bench.queue.counts(connection)
     waiting = counts["open"] + counts["later"]
     return TaxonomySummary(
-        name=bench.setup.model.name,
+        name=bench.setup.name,
         concepts=concepts,
         edges=edges,
         roots=roots,
@@ -98,7 +98,7 @@ def concept(bench: Bench, id: str) -> ConceptDetail:
     if id not in view:
         raise Problem(404, "there is no such concept")
     content = view.concept(id)
-    children, parents = view.children(id), view.parents(id)
+    children, parents = view.children(id), view.parents_by_depth(id)
     beside = dict.fromkeys(child for parent in parents for child in view.children(parent)[: 4 * _SHOWN] if child != id)
     document = {
         "id": id,
