@@ -23,9 +23,7 @@ def test_a_demonstration_of_an_earlier_build_is_tried_before_it_is_served(tmp_pa
     assert not serve._is_tried(folder)
 
 
-def test_a_demonstration_that_cannot_be_loaded_is_made_anew(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_demonstration_that_cannot_be_loaded_is_made_anew(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = tmp_path / "demo"
     folder.mkdir()
     (folder / "manifest.json").write_text('{"format": 4, "method": "polaris", "files": {"of": "another build"}}')

@@ -232,7 +232,7 @@ def register(store: Store, model: Path) -> None:
     if id in {record.id for record in models}:
         return
     path = str(model.absolute())
-    gone = [record for record in models if record.path == path]  # fitted anew in the same folder: what was there is lost
+    gone = [record for record in models if record.path == path]  # fitted anew in the same folder
     active = any(record.active for record in gone) or not any(record.active for record in models)
     figures = {key: value for key, value in (manifest.get("metrics") or {}).items() if value is not None}
     record = ModelRecord(id=id, path=path, base=manifest["seed_hash"], figures=figures, active=active)
