@@ -113,8 +113,8 @@ def _build() -> str:
     """Identifies the sources of the package: they may change without a new version while somebody works on them."""
     root = Path(taxosphere.__file__).parent
     files = sorted(path for path in root.rglob("*.py") if "service" not in path.relative_to(root).parts[:1])
-    told = [f"{path.relative_to(root)} {(stat := path.stat()).st_size} {stat.st_mtime_ns}" for path in files]
-    return hashlib.sha256("\n".join(told).encode()).hexdigest()
+    lines = [f"{path.relative_to(root)} {(stat := path.stat()).st_size} {stat.st_mtime_ns}" for path in files]
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
 def _is_empty(setup: Setup) -> bool:
