@@ -30,7 +30,25 @@ class MissingExtra(TaxosphereError):
 
 
 def require(module: str, extra: str) -> ModuleType:
-    """Import an optional module, or say which extra brings it."""
+    """Import an optional module, or say which extra brings it.
+
+    Parameters
+    ----------
+    module : str
+        Its full name.
+    extra : str
+        The extra of this package that installs it.
+
+    Returns
+    -------
+    module
+        Imported.
+
+    Raises
+    ------
+    MissingExtra
+        It is not installed.
+    """
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:
@@ -40,5 +58,16 @@ def require(module: str, extra: str) -> ModuleType:
 
 
 def kind_of(thing: object) -> str:
-    """The type of a value ``thing``, for messages: ``a dict``."""
+    """The type of a value ``thing``, for messages: ``a dict``.
+
+    Parameters
+    ----------
+    thing : object
+        Any value.
+
+    Returns
+    -------
+    str
+        With its article.
+    """
     return f"a {type(thing).__name__}"

@@ -113,10 +113,8 @@ def fit_model(taxonomy: Taxonomy, config: PolarisConfig, encoder: EncoderLike | 
     check_fittable(taxonomy)
     prior = load_prior(config.ranking)
     taxonomy, image_encoder = collection.locate(taxonomy, config.images.encoder)
-    if encoder is None or isinstance(encoder, str | PathLike):
-        encoder = load_encoder(config, run.device)
-    else:
-        encoder = text_encoders.check_encoder(encoder)
+    named = encoder is None or isinstance(encoder, str | PathLike)
+    encoder = load_encoder(config, run.device) if named else text_encoders.check_encoder(encoder)
     encoding = f"encoding {len(taxonomy):,} concepts"
     run.progress(0, 1, encoding)
     space = embedding.fit(

@@ -78,7 +78,9 @@ class Polaris(Estimator):
         ----------
         taxonomy : Taxonomy, str or path
             The taxonomy, or a file of one in any supported format.
-        encoder, random_state
+        encoder : TextEncoder, str or path, optional
+            As in the constructor, for this fit.
+        random_state : int, optional
             As in the constructor, for this fit.
         checkpoints : str or path, optional
             Folder in which the fit keeps what it needs to be resumed after a kill.

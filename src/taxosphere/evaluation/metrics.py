@@ -61,6 +61,11 @@ def judge(scores: NDArray[np.floating], gold: Gold, seed: Taxonomy) -> Outcome:
     seed : Taxonomy
         The n candidates.
 
+    Returns
+    -------
+    Outcome
+        Ranks, hits and similarities query by query.
+
     Raises
     ------
     TaxosphereError
@@ -86,7 +91,18 @@ def judge(scores: NDArray[np.floating], gold: Gold, seed: Taxonomy) -> Outcome:
 
 
 def join(blocks: Sequence[Outcome]) -> Outcome:
-    """One outcome from those of several blocks of queries."""
+    """One outcome from those of several blocks of queries.
+
+    Parameters
+    ----------
+    blocks : sequence of Outcome
+        In the order of the queries.
+
+    Returns
+    -------
+    Outcome
+        Of all queries.
+    """
     return Outcome(
         max((block.candidates for block in blocks), default=0),
         np.concatenate([block.sizes for block in blocks] or [np.zeros(0, np.int64)]),
@@ -115,7 +131,17 @@ def _similarities(scores: NDArray[np.floating], owner: Longs, gold: Longs, seed:
 
 
 def summary(outcome: Outcome) -> dict[str, float]:
-    """The paper's text metrics (its appendix on metrics) of an ``outcome``; shares and similarities as percentages."""
+    """The paper's text metrics (its appendix on metrics) of an ``outcome``; shares and similarities as percentages.
+
+    Parameters
+    ----------
+    outcome : Outcome
+
+    Returns
+    -------
+    dict of str to float
+        Metrics by name.
+    """
     best = outcome.best
     hits = {f"hit@{k}": 100.0 * _mean(best <= k) for k in CUTS}
     recalls = {f"recall@{k}": 100.0 * _mean(outcome.share_within(k)) for k in CUTS}
@@ -124,14 +150,36 @@ def summary(outcome: Outcome) -> dict[str, float]:
 
 
 def variants(outcome: Outcome) -> dict[str, float]:
-    """Metrics of an ``outcome`` that others report under similar names: recall over all gold parents, and precision."""
+    """Metrics of an ``outcome`` that others report under similar names: recall over all gold parents, and precision.
+
+    Parameters
+    ----------
+    outcome : Outcome
+
+    Returns
+    -------
+    dict of str to float
+        Metrics by name.
+    """
     queries = max(1, len(outcome.sizes))
     micro = {f"recall_micro@{k}": 100.0 * _mean(outcome.ranks <= k) for k in CUTS}
     return micro | {f"precision@{k}": 100.0 * float((outcome.ranks <= k).sum()) / (k * queries) for k in CUTS}
 
 
 def evaluate(scores: NDArray[np.floating], gold: Gold, seed: Taxonomy) -> dict[str, float]:
-    """All metrics of ``scores`` (q, n) by name, given ``gold`` and ``seed`` as for `judge`; shares are percentages."""
+    """All metrics of ``scores`` (q, n) by name, given ``gold`` and ``seed`` as for `judge`; shares are percentages.
+
+    Parameters
+    ----------
+    scores : float array of shape (q, n)
+    gold : sequence of integer arrays
+    seed : Taxonomy
+
+    Returns
+    -------
+    dict of str to float
+        `summary` and `variants` together.
+    """
     outcome = judge(scores, gold, seed)
     return summary(outcome) | variants(outcome)
 

@@ -93,16 +93,14 @@ class ImageModel:
         ----------
         taxonomy
             With images as `collection.locate` returns them.
-        encoder_name
-            The image encoder, by name.
+        encoder_name, device
+            The image encoder by name, and where it computes.
         texts
             (n, t) text vectors of the concepts, for encoders that read images alone.
         config
             All settings.
         random_state
             The same one gives the same model.
-        device
-            Where images are encoded.
 
         Returns
         -------
@@ -117,17 +115,15 @@ class ImageModel:
         shared = tower is not None
         if tower is not None:
             texts = tower.encode([each.text for each in taxonomy.concepts()])
-        ranker = fit_image_ranker(
-            taxonomy, vectors, concept, texts, config.ranking, shared=shared, random_state=random_state
-        )
+        settings = config.ranking
+        ranker = fit_image_ranker(taxonomy, vectors, concept, texts, settings, shared=shared, random_state=random_state)
         index = ImageIndex.build(taxonomy, vectors, concept, texts, shared=shared)
         without_images = _recognisable_without_images(index)
         labels = np.union1d(np.flatnonzero(gallery.shown), without_images)
-        prompts = [PROMPT.format(taxonomy.names[i]) for i in labels]
         recogniser = Recogniser.fit(
             vectors,
             concept,
-            texts[labels] if tower is None else tower.encode(prompts),
+            texts[labels] if tower is None else tower.encode([PROMPT.format(taxonomy.names[i]) for i in labels]),
             ancestors=ancestor_rows(taxonomy, labels),
             shared=shared,
             without_images=without_images,
@@ -135,11 +131,11 @@ class ImageModel:
         )
         return cls(
             encoder_name=encoder_name,
+            device=device,
             index=index,
             ranker=ranker,
             recogniser=recogniser,
             faults=gallery.faults,
-            device=device,
         )
 
     @cached_property

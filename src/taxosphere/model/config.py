@@ -208,7 +208,25 @@ class PolarisConfig(Section):
 
     @classmethod
     def from_mapping(cls, values: dict[str, Any], path: str | PathLike[str] | None = None) -> PolarisConfig:
-        """Settings from nested dictionaries ``values``; `InputError` names the first wrong one, and ``path``."""
+        """Settings from nested dictionaries ``values``; `InputError` names the first wrong one, and ``path``.
+
+        Parameters
+        ----------
+        values : dict
+            Sections of settings; what is left out has its default.
+        path : str or path, optional
+            The file they come from, for the message.
+
+        Returns
+        -------
+        PolarisConfig
+            Checked settings.
+
+        Raises
+        ------
+        InputError
+            A setting does not exist or its value is not allowed.
+        """
         try:
             return cls.model_validate(values)
         except ValidationError as error:
@@ -216,7 +234,22 @@ class PolarisConfig(Section):
 
     @classmethod
     def read(cls, path: str | PathLike[str]) -> PolarisConfig:
-        """Settings from the TOML file at ``path``; `InputError` where it cannot be read or holds a wrong setting."""
+        """Settings from the TOML file at ``path``; `InputError` where it cannot be read or holds a wrong setting.
+
+        Parameters
+        ----------
+        path : str or path
+
+        Returns
+        -------
+        PolarisConfig
+            Checked settings.
+
+        Raises
+        ------
+        InputError
+            The file cannot be read or holds a wrong setting.
+        """
         try:
             values = tomllib.loads(Path(path).read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
@@ -224,11 +257,23 @@ class PolarisConfig(Section):
         return cls.from_mapping(values, path)
 
     def write(self, path: str | PathLike[str]) -> None:
-        """Write all settings as a TOML file to ``path``."""
+        """Write all settings as a TOML file to ``path``.
+
+        Parameters
+        ----------
+        path : str or path
+            The file; it appears whole or not at all.
+        """
         atomic.write_text(path, self.to_toml())
 
     def to_toml(self) -> str:
-        """All settings as TOML; those that are None, their default, are left out because TOML has no null."""
+        """All settings as TOML; those that are None, their default, are left out because TOML has no null.
+
+        Returns
+        -------
+        str
+            The text of a TOML file.
+        """
         sections = self.model_dump(mode="json", exclude_none=True)
         lines = [f"{key} = {literal(value)}" for key, value in sections.items() if not isinstance(value, dict)]
         for name, section in sections.items():
@@ -243,6 +288,11 @@ class PolarisConfig(Section):
         ----------
         assignments : iterable of str
             ``section.key=value``; values are written as in TOML, quotes around strings are optional.
+
+        Returns
+        -------
+        PolarisConfig
+            New settings; these stay as they are.
 
         Raises
         ------

@@ -46,7 +46,20 @@ def terms(embedding: Embedding, batch: Batch, config: LossConfig) -> dict[str, T
 
 
 def total(values: dict[str, Tensor], config: LossConfig) -> Tensor:
-    """λ_list L_list + λ_geo L_geom + λ_prob L_vMF + λ_svgd L_svgd: ``values`` of `terms` by weights in ``config``."""
+    """λ_list L_list + λ_geo L_geom + λ_prob L_vMF + λ_svgd L_svgd: ``values`` of `terms` by weights in ``config``.
+
+    Parameters
+    ----------
+    values : dict of str to scalar Tensor
+        What `terms` returned.
+    config : LossConfig
+        The weights.
+
+    Returns
+    -------
+    Tensor
+        A scalar.
+    """
     weighted = [getattr(config, name) * value for name, value in values.items()]
     return torch.stack(weighted).sum()
 
@@ -57,11 +70,22 @@ def listwise(embedding: Embedding, batch: Batch, config: LossConfig) -> Tensor:
     Formula: ``L = −mean_i log softmax_j(a_ij)[parent of i]`` with a = `affinity`; the child itself and its other
     ancestors are left out of the softmax, because they are not wrong.
 
-    Inputs: an ``embedding`` of the distinct concepts and the (child, parent) pairs of the ``batch``; every other
-    concept of it is a negative, drawn for this child or not. ``config`` has the temperature and what is compared.
-
     Relations: InfoNCE over the batch (`taxosphere.methods.baselines.losses.contrast` has the same form over drawn
     negatives alone). It is the default objective; `geometric` and `probabilistic` are the paper's triplet losses.
+
+    Parameters
+    ----------
+    embedding : Embedding
+        Of the p distinct concepts of the batch.
+    batch : Batch
+        (child, parent) pairs; every other concept is a negative.
+    config : LossConfig
+        Temperature and what is compared.
+
+    Returns
+    -------
+    Tensor
+        A scalar.
     """
     logits = affinity(embedding.z.index_select(0, batch.child), embedding, config)  # (b, p)
     return F.cross_entropy(logits.masked_fill(batch.forbidden, -torch.inf), batch.parent)
@@ -96,9 +120,21 @@ def geometric(z: Tensor, batch: Batch, config: LossConfig) -> Tensor:
     Formula: ``mean max(0, γ + W(θ_cp) − W(θ_cn))`` with θ the angle between two points and W = `welsch`, which levels
     off, so that far negatives stop counting.
 
-    Inputs: points ``z`` (p, d), (child, parent, negative) triplets of the ``batch``, margin and c from ``config``.
-
     Relations: `probabilistic` is the same triplet with a divergence between distributions in place of W(θ).
+
+    Parameters
+    ----------
+    z : Tensor of shape (p, d)
+        Points of the distinct concepts.
+    batch : Batch
+        (child, parent, negative) triplets.
+    config : LossConfig
+        Margin γ and c.
+
+    Returns
+    -------
+    Tensor
+        A scalar.
     """
     child = z.index_select(0, batch.child)  # (b, d)
     parent = z.index_select(0, batch.parent)
@@ -109,7 +145,20 @@ def geometric(z: Tensor, batch: Batch, config: LossConfig) -> Tensor:
 
 
 def welsch(angle: Tensor, config: LossConfig) -> Tensor:
-    """W(θ) = 1 − exp(−θ² / 2c²) of each ``angle``, or its logarithm with ``loss.welsch = "log"`` in ``config``."""
+    """W(θ) = 1 − exp(−θ² / 2c²) of each ``angle``, or its logarithm with ``loss.welsch = "log"`` in ``config``.
+
+    Parameters
+    ----------
+    angle : Tensor
+        Of any shape.
+    config : LossConfig
+        c, and whether the logarithm is taken.
+
+    Returns
+    -------
+    Tensor
+        Of the shape of ``angle``.
+    """
     value = -torch.expm1(-angle.square() / (2 * config.welsch_c**2))
     if config.welsch == "plain":
         return value
@@ -121,10 +170,21 @@ def probabilistic(embedding: Embedding, batch: Batch, config: LossConfig) -> Ten
 
     Formula: ``mean max(0, γ + KL(c‖p) − KL(c‖n))`` where every concept is the distribution vMF(μ, κ).
 
-    Inputs: an ``embedding`` with μ (p, d) and κ (p,), (child, parent, negative) triplets of the ``batch``, and
-    the margin from ``config``.
-
     Relations: the probabilistic counterpart of `geometric`; only this loss and `listwise` with "vmf" train κ.
+
+    Parameters
+    ----------
+    embedding : Embedding
+        With μ (p, d) and κ (p,).
+    batch : Batch
+        (child, parent, negative) triplets.
+    config : LossConfig
+        Margin γ.
+
+    Returns
+    -------
+    Tensor
+        A scalar.
     """
     mu, kappa = embedding.mu, embedding.kappa
     # All pairs of the batch at once: the Bessel functions are needed once per concept, not once per triplet.
@@ -142,10 +202,19 @@ def spread(embedding: Embedding, config: LossConfig) -> Tensor:
     Formula: with φ = `taxosphere.sphere.svgd.field`, the mean of ‖φ(z_i)‖ (variant "paper", which shrinks the field)
     or −⟨z_i, φ(z_i)⟩ with φ held constant (variant "corrected", whose gradient moves points along the field).
 
-    Inputs: an ``embedding`` of the distinct concepts of a batch; anchors are μ, or z itself with ``anchor = "self"`` in
-    ``config``.
-
     Relations: no pairs or negatives are used; it is added to one of the other losses.
+
+    Parameters
+    ----------
+    embedding : Embedding
+        Of the distinct concepts of a batch.
+    config : LossConfig
+        Kernel, strengths, anchor and variant.
+
+    Returns
+    -------
+    Tensor
+        A scalar.
     """
     anchor = embedding.z if config.anchor == "self" else embedding.mu
     with torch.set_grad_enabled(config.svgd_variant == "paper"):  # transport goes along the field, not through it

@@ -24,14 +24,38 @@ LIFT = 4.0  # more than two cosines can differ by, so that accepted candidates r
 
 
 def delta(taxonomy: Taxonomy) -> NDArray[np.float64]:
-    """Δr (n,): how much higher each concept of ``taxonomy`` would stand than a query attached below it (Eq. 19)."""
+    """Δr (n,): how much higher each concept of ``taxonomy`` would stand than a query attached below it (Eq. 19).
+
+    Parameters
+    ----------
+    taxonomy : Taxonomy
+        Without a cycle.
+
+    Returns
+    -------
+    float array of shape (n,)
+        In the taxonomy's order.
+    """
     width = span(taxonomy)
     gaps = np.log2(2.0 + taxonomy.descendants) - 1.0
     return gaps / width if width > 0 else np.zeros(len(gaps))
 
 
 def thresholds(radius_gaps: NDArray[np.floating], gamma: float) -> NDArray[np.floating]:
-    """The cosine (n,) that a query must exceed at each candidate: 1 − ``gamma`` · ``radius_gaps``² (Eq. 20)."""
+    """The cosine (n,) that a query must exceed at each candidate: 1 − ``gamma`` · ``radius_gaps``² (Eq. 20).
+
+    Parameters
+    ----------
+    radius_gaps : float array of shape (n,)
+        Δr of the candidates.
+    gamma : float
+        Strictness of the gate.
+
+    Returns
+    -------
+    float array of shape (n,)
+        At most 1.
+    """
     return 1.0 - gamma * radius_gaps**2
 
 
@@ -40,11 +64,18 @@ def gated_scores(cosine: NDArray[np.floating], threshold: NDArray[np.floating], 
 
     Parameters
     ----------
-    cosine, threshold
-        A candidate is accepted where its cosine exceeds its threshold.
+    cosine
+        (q, n) of queries and candidates.
+    threshold
+        (n,) what the cosine of an accepted candidate exceeds.
     mode
         ``hard`` sets rejected candidates to 0, ``hybrid`` ranks them behind all accepted ones, ``off`` leaves the
         cosine as it is.
+
+    Returns
+    -------
+    float array of shape (q, n)
+        Higher is better.
     """
     if mode == "off":
         return cosine
@@ -70,6 +101,11 @@ def choose_gamma(cosine: NDArray[np.floating], radius_gaps: NDArray[np.floating]
         Positions of the true parents of each query; the mean reciprocal rank of the best one counts.
     mode
         How the gate is applied. Without queries or with ``off`` the answer is the mildest γ of all.
+
+    Returns
+    -------
+    float
+        γ.
     """
     if len(gold) == 0 or mode == "off":
         return GAMMAS[-1]

@@ -62,7 +62,13 @@ class Placement:
         return best[0].probability if best else 0.0
 
     def as_dict(self) -> dict[str, Any]:
-        """As JSON values."""
+        """As JSON values.
+
+        Returns
+        -------
+        dict
+            Its fields by name, suggestions included.
+        """
         return {
             **self.suggestions.as_dict(),
             "state": self.state,

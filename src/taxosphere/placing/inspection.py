@@ -46,7 +46,13 @@ class Embeddings:
     radii: NDArray[np.float64]
 
     def to_frame(self) -> pd.DataFrame:
-        """Directions (columns 0 … d−1), ``kappa`` and ``radius``, indexed by id."""
+        """Directions (columns 0 … d−1), ``kappa`` and ``radius``, indexed by id.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row per concept.
+        """
         frame: pd.DataFrame = require("pandas", "frames").DataFrame(self.directions, index=list(self.ids))
         frame["kappa"], frame["radius"] = self.kappa, self.radii
         return frame

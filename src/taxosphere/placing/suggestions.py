@@ -60,7 +60,13 @@ class Suggestion:
     reasons: dict[str, float]
 
     def as_dict(self) -> dict[str, Any]:
-        """As JSON values."""
+        """As JSON values.
+
+        Returns
+        -------
+        dict
+            Its fields by name.
+        """
         return {
             "id": self.id,
             "name": self.name,
@@ -115,7 +121,13 @@ class Suggestions(Sequence[Suggestion]):
         return iter(self.ranked)
 
     def to_frame(self) -> pd.DataFrame:
-        """A table with a row per suggested parent: parent (its id), name, path, probability, cosine, gate, siblings."""
+        """A table with a row per suggested parent: parent (its id), name, path, probability, cosine, gate, siblings.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Best first.
+        """
         columns = ("name", "path", "probability", "score", "cosine", "gate", "siblings")
         rows = [{"parent": s.id, **{column: getattr(s, column) for column in columns}} for s in self.ranked]
         frame: pd.DataFrame = require("pandas", "frames").DataFrame(rows, columns=["parent", *columns])
@@ -134,7 +146,13 @@ class Suggestions(Sequence[Suggestion]):
         return f"<table><caption>Parents of {escape(self.query.name)}</caption>{head}{cells}</table>"
 
     def as_dict(self) -> dict[str, Any]:
-        """As JSON values."""
+        """As JSON values.
+
+        Returns
+        -------
+        dict
+            What ``taxosphere suggest --json`` prints.
+        """
         query: dict[str, Any] = {"id": self.query.id, "name": self.query.name, "description": self.query.description}
         query |= {"images": list(self.query.images)} if self.query.images else {}
         return {

@@ -30,7 +30,20 @@ Polynomial = dict[int, Fraction]
 
 
 def log_iv(order: float | Tensor, x: Tensor) -> Tensor:
-    """log I_ν(x) for ν ≥ 0, x ≥ 0; differentiable in x, not in the order."""
+    """log I_ν(x) for ν ≥ 0, x ≥ 0; differentiable in x, not in the order.
+
+    Parameters
+    ----------
+    order : float or Tensor
+        ν.
+    x : Tensor
+        Broadcasts with ``order``.
+
+    Returns
+    -------
+    Tensor
+        Of the dtype of ``x``.
+    """
     x = floating(x)
     y = x.double()  # the two terms nearly cancel where I_ν crosses one
     power = torch.xlogy(torch.as_tensor(order, dtype=y.dtype, device=y.device), y)
@@ -38,22 +51,74 @@ def log_iv(order: float | Tensor, x: Tensor) -> Tensor:
 
 
 def log_iv_reduced(order: float | Tensor, x: Tensor) -> Tensor:
-    """log(I_ν(x) / x^ν) for ν = ``order`` and any ``x`` ≥ 0: finite at 0, its derivative is I_{ν+1}/I_ν exactly."""
+    """log(I_ν(x) / x^ν) for ν = ``order`` and any ``x`` ≥ 0: finite at 0, its derivative is I_{ν+1}/I_ν exactly.
+
+    Parameters
+    ----------
+    order : float or Tensor
+        ν.
+    x : Tensor
+        Broadcasts with ``order``.
+
+    Returns
+    -------
+    Tensor
+        Of the dtype of ``x``.
+    """
     return _each_order("log", order, x)
 
 
 def ratio(dim: float | Tensor, kappa: Tensor) -> Tensor:
-    """A_d(κ) = I_{d/2}(κ) / I_{d/2−1}(κ) for d = ``dim``, κ = ``kappa``: mean resultant length of a vMF in R^d."""
+    """A_d(κ) = I_{d/2}(κ) / I_{d/2−1}(κ) for d = ``dim``, κ = ``kappa``: mean resultant length of a vMF in R^d.
+
+    Parameters
+    ----------
+    dim : float or Tensor
+        d, at least 2.
+    kappa : Tensor
+        κ, broadcasts with ``dim``.
+
+    Returns
+    -------
+    Tensor
+        In [0, 1).
+    """
     return _each_order("ratio", dim / 2 - 1, kappa)
 
 
 def complement(dim: float | Tensor, kappa: Tensor) -> Tensor:
-    """1 − A_d(κ) for d = ``dim`` and κ = ``kappa`` to full relative precision, also where A_d rounds to one."""
+    """1 − A_d(κ) for d = ``dim`` and κ = ``kappa`` to full relative precision, also where A_d rounds to one.
+
+    Parameters
+    ----------
+    dim : float or Tensor
+        d, at least 2.
+    kappa : Tensor
+        κ, broadcasts with ``dim``.
+
+    Returns
+    -------
+    Tensor
+        In (0, 1].
+    """
     return _each_order("complement", dim / 2 - 1, kappa)
 
 
 def ratio_slope(dim: float | Tensor, kappa: Tensor) -> Tensor:
-    """A_d'(κ) = 1 − A_d² − (d−1) A_d/κ for d = ``dim``, κ = ``kappa``, without its cancellation at large κ."""
+    """A_d'(κ) = 1 − A_d² − (d−1) A_d/κ for d = ``dim``, κ = ``kappa``, without its cancellation at large κ.
+
+    Parameters
+    ----------
+    dim : float or Tensor
+        d, at least 2.
+    kappa : Tensor
+        κ, broadcasts with ``dim``.
+
+    Returns
+    -------
+    Tensor
+        Above 0.
+    """
     return _each_order("slope", dim / 2 - 1, kappa)
 
 
@@ -218,7 +283,20 @@ def _log(order: float, x: Tensor) -> Tensor:
 
 
 def log_scaled(order: float, x: Tensor) -> Tensor:
-    """log(I_ν(x) x^−ν e^−x), ν = ``order``, in float64, outside autograd; keeps its digits at large ``x``."""
+    """log(I_ν(x) x^−ν e^−x), ν = ``order``, in float64, outside autograd; keeps its digits at large ``x``.
+
+    Parameters
+    ----------
+    order : float
+        ν.
+    x : Tensor
+        At least 0.
+
+    Returns
+    -------
+    Tensor
+        float64, of the shape of ``x``.
+    """
     x = x.double()
     value = _descended_log(order, x)
     return value if order >= _SMALLEST_ORDER else torch.where(_near_zero(order, x), _log_series(order, x) - x, value)

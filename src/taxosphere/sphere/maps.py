@@ -18,18 +18,57 @@ _SMALL = {torch.float16: 1e-1, torch.bfloat16: 1e-1, torch.float32: 1e-2, torch.
 
 
 def project_tangent(x: Tensor, v: Tensor) -> Tensor:
-    """The part of v that is tangent to the sphere at x."""
+    """The part of v that is tangent to the sphere at x.
+
+    Parameters
+    ----------
+    x : Tensor of shape (…, d)
+        Unit vectors.
+    v : Tensor of shape (…, d)
+        Any vectors.
+
+    Returns
+    -------
+    Tensor of shape (…, d)
+        v − ⟨x, v⟩ x.
+    """
     return v - _dot(x, v) * x
 
 
 def expmap(x: Tensor, v: Tensor) -> Tensor:
-    """Where the geodesic from x with initial velocity v (tangent at x) arrives after unit time."""
+    """Where the geodesic from x with initial velocity v (tangent at x) arrives after unit time.
+
+    Parameters
+    ----------
+    x : Tensor of shape (…, d)
+        Unit vectors.
+    v : Tensor of shape (…, d)
+        Tangent at x.
+
+    Returns
+    -------
+    Tensor of shape (…, d)
+        Unit vectors.
+    """
     cos, sinc = _cos_sinc(floating(v).square().sum(-1, keepdim=True))
     return cos * x + sinc * v
 
 
 def logmap(x: Tensor, y: Tensor) -> Tensor:
-    """The tangent vector at x whose exponential is y; zero when y = −x, where every direction would do."""
+    """The tangent vector at x whose exponential is y; zero when y = −x, where every direction would do.
+
+    Parameters
+    ----------
+    x : Tensor of shape (…, d)
+        Unit vectors.
+    y : Tensor of shape (…, d)
+        Unit vectors.
+
+    Returns
+    -------
+    Tensor of shape (…, d)
+        Tangent at x, as long as the angle between them.
+    """
     x, y = floating(x), floating(y)
     # y − x instead of y: the projection of two close points would otherwise lose its digits.
     u = project_tangent(x, y - x)
@@ -47,6 +86,20 @@ def transport(x: Tensor, y: Tensor, v: Tensor) -> Tensor:
 
     On tangent vectors this is the reflection along x + y, so lengths and inner products are kept exactly.
     Between antipodes the geodesic is not unique and v, already tangent there, is returned as it is.
+
+    Parameters
+    ----------
+    x : Tensor of shape (…, d)
+        Unit vectors.
+    y : Tensor of shape (…, d)
+        Unit vectors.
+    v : Tensor of shape (…, d)
+        Tangent at x.
+
+    Returns
+    -------
+    Tensor of shape (…, d)
+        Tangent at y.
     """
     middle = floating(x + y)
     square = middle.square().sum(-1, keepdim=True)
@@ -55,19 +108,54 @@ def transport(x: Tensor, y: Tensor, v: Tensor) -> Tensor:
 
 
 def angle(x: Tensor, y: Tensor) -> Tensor:
-    """Geodesic distance θ = 2 atan2(‖x−y‖, ‖x+y‖); unlike acos it keeps its digits and its gradient near 0 and π."""
+    """Geodesic distance θ = 2 atan2(‖x−y‖, ‖x+y‖); unlike acos it keeps its digits and its gradient near 0 and π.
+
+    Parameters
+    ----------
+    x : Tensor of shape (…, d)
+        Unit vectors.
+    y : Tensor of shape (…, d)
+        Unit vectors.
+
+    Returns
+    -------
+    Tensor of shape (…)
+        In [0, π].
+    """
     return 2 * torch.atan2(norm(x - y), norm(x + y))
 
 
 def norm(v: Tensor) -> Tensor:
-    """Length of ``v`` (…, d) along the last dimension, with gradient zero at zero."""
+    """Length of ``v`` (…, d) along the last dimension, with gradient zero at zero.
+
+    Parameters
+    ----------
+    v : Tensor of shape (…, d)
+        Any vectors.
+
+    Returns
+    -------
+    Tensor of shape (…)
+        Lengths.
+    """
     square = v.square().sum(-1)
     positive = square > 0
     return torch.where(positive, torch.where(positive, square, 1).sqrt(), 0)
 
 
 def to_angles(z: Tensor) -> Tensor:
-    """(ψ_1, …, ψ_{d−2}, θ) of each point ``z`` (…, d): ψ_i ∈ [0, π] latitudes, θ ∈ [0, 2π) longitude."""
+    """(ψ_1, …, ψ_{d−2}, θ) of each point ``z`` (…, d): ψ_i ∈ [0, π] latitudes, θ ∈ [0, 2π) longitude.
+
+    Parameters
+    ----------
+    z : Tensor of shape (…, d)
+        Unit vectors, d at least 2.
+
+    Returns
+    -------
+    Tensor of shape (…, d − 1)
+        Angles.
+    """
     tails = z.square().flip(-1).cumsum(-1).flip(-1)[..., 1:-1]  # Σ_{j>i} z_j²
     tail = torch.where(tails > 0, torch.where(tails > 0, tails, 1).sqrt(), 0)
     latitudes = torch.atan2(tail, z[..., :-2])
@@ -78,14 +166,40 @@ def to_angles(z: Tensor) -> Tensor:
 
 
 def from_angles(angles: Tensor) -> Tensor:
-    """The points (…, d) with these ``angles`` (…, d − 1) as coordinates; inverse of `to_angles`."""
+    """The points (…, d) with these ``angles`` (…, d − 1) as coordinates; inverse of `to_angles`.
+
+    Parameters
+    ----------
+    angles : Tensor of shape (…, d − 1)
+        As `to_angles` returns them.
+
+    Returns
+    -------
+    Tensor of shape (…, d)
+        Unit vectors.
+    """
     ones = torch.ones_like(angles[..., :1])
     radii = torch.cat([ones, angles.sin().cumprod(-1)], dim=-1)  # what is left after each latitude
     return radii * torch.cat([angles.cos(), ones], dim=-1)
 
 
 def pole(dim: int, *, dtype: torch.dtype | None = None, device: torch.device | None = None) -> Tensor:
-    """The point (0, …, 0, 1) of R^``dim``, as a tensor of this ``dtype`` on this ``device``."""
+    """The point (0, …, 0, 1) of R^``dim``, as a tensor of this ``dtype`` on this ``device``.
+
+    Parameters
+    ----------
+    dim : int
+        d.
+    dtype : torch.dtype, optional
+        Of the result.
+    device : torch.device, optional
+        Of the result.
+
+    Returns
+    -------
+    Tensor of shape (d,)
+        The last unit vector.
+    """
     point = torch.zeros(dim, dtype=dtype, device=device)
     point[-1] = 1
     return point
@@ -123,12 +237,37 @@ def lift(e: Tensor, how: Lift = "exp") -> Tensor:
 
 def floating(x: Tensor) -> Tensor:
     """x itself, or whole numbers in torch's default dtype: results have the dtype of the argument, and an integer one
-    would cut off every decimal."""
+    would cut off every decimal.
+
+    Parameters
+    ----------
+    x : Tensor
+
+    Returns
+    -------
+    Tensor
+        With a floating point dtype.
+    """
     return x if x.is_floating_point() else x.to(torch.get_default_dtype())
 
 
 def check_choice(what: str, name: str, names: Sequence[str]) -> None:
-    """Raise `ValueError` for a ``name`` that is not one of ``names``; ``what`` says what kind of thing it names."""
+    """Raise `ValueError` for a ``name`` that is not one of ``names``; ``what`` says what kind of thing it names.
+
+    Parameters
+    ----------
+    what : str
+        For the message.
+    name : str
+        The choice.
+    names : sequence of str
+        What may be chosen.
+
+    Raises
+    ------
+    ValueError
+        It is none of them.
+    """
     if name not in names:
         raise ValueError(f"there is no {what} '{name}'; choose one of: {', '.join(names)}")
 

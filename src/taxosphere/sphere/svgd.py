@@ -89,12 +89,36 @@ def field(
 
 
 def norm_loss(field: Tensor) -> Tensor:
-    """The paper's loss: mean length of the field."""
+    """The paper's loss: mean length of the field.
+
+    Parameters
+    ----------
+    field : Tensor of shape (n, d)
+        Tangent vectors of `field`.
+
+    Returns
+    -------
+    Tensor
+        A scalar.
+    """
     return norm(field).mean()
 
 
 def transport_loss(z: Tensor, field: Tensor) -> Tensor:
-    """−mean ⟨stopgrad φ̂(z_i), z_i⟩: a gradient step on it moves the points ``z`` (n, d) along the ``field`` (n, d)."""
+    """−mean ⟨stopgrad φ̂(z_i), z_i⟩: a gradient step on it moves the points ``z`` (n, d) along the ``field`` (n, d).
+
+    Parameters
+    ----------
+    z : Tensor of shape (n, d)
+        Points.
+    field : Tensor of shape (n, d)
+        Tangent vectors at them; no gradient flows through.
+
+    Returns
+    -------
+    Tensor
+        A scalar.
+    """
     return -(field.detach() * z).sum(-1).mean()
 
 

@@ -29,6 +29,11 @@ def log_normalizer(dim: int, kappa: Tensor) -> Tensor:
         Dimension d of the space, at least 2.
     kappa
         (…) concentrations, at least 0.
+
+    Returns
+    -------
+    Tensor
+        Of the shape of ``kappa``.
     """
     return -dim / 2 * math.log(2 * math.pi) - bessel.log_iv_reduced(dim / 2 - 1, kappa)
 
@@ -37,6 +42,18 @@ def entropy(dim: int, kappa: Tensor) -> Tensor:
     """Differential entropy of vMF distributions in R^``dim`` with concentrations ``kappa`` (any shape).
 
     It is the log of the area of the sphere at κ = 0, and falls below any bound as κ grows.
+
+    Parameters
+    ----------
+    dim : int
+        Dimension d of the space, at least 2.
+    kappa : Tensor
+        Concentrations of any shape, at least 0.
+
+    Returns
+    -------
+    Tensor
+        Of the shape of ``kappa``.
     """
     log_area = math.log(2) + dim / 2 * math.log(math.pi) - math.lgamma(dim / 2)
     kappa = floating(kappa)
@@ -48,10 +65,14 @@ def kl(mu_a: Tensor, kappa_a: Tensor, mu_b: Tensor, kappa_b: Tensor, variant: Va
 
     Parameters
     ----------
-    mu_a, mu_b
-        (…, d) mean directions, unit vectors.
-    kappa_a, kappa_b
-        (…) concentrations.
+    mu_a
+        (…, d) mean directions of a, unit vectors.
+    kappa_a
+        (…) concentrations of a.
+    mu_b
+        (…, d) mean directions of b.
+    kappa_b
+        (…) concentrations of b.
     variant
         `exact` sums two parts that are never negative: the divergence of the concentrations alone, and
         A_d(κ_a) κ_b (1 − μ_a·μ_b) with 1 − μ_a·μ_b = ½‖μ_a − μ_b‖². `paper` uses the piecewise approximations of the
@@ -76,13 +97,45 @@ def kl_matrix(mu_a: Tensor, kappa_a: Tensor, mu_b: Tensor, kappa_b: Tensor, vari
     It takes one matrix product, and Bessel functions only n + m times. 1 − μ_a·μ_b is rounded to the precision of μ
     here, so for nearly equal directions `kl` is more accurate. ``mu_a`` is (n, d), ``kappa_a`` (n,), ``mu_b`` (m, d),
     ``kappa_b`` (m,), and ``variant`` as for `kl`.
+
+    Parameters
+    ----------
+    mu_a : Tensor of shape (n, d)
+        Unit mean directions.
+    kappa_a : Tensor of shape (n,)
+        Concentrations.
+    mu_b : Tensor of shape (m, d)
+        Unit mean directions.
+    kappa_b : Tensor of shape (m,)
+        Concentrations.
+    variant : str
+        "exact" or "paper", as for `kl`.
+
+    Returns
+    -------
+    Tensor of shape (n, m)
+        Divergences.
     """
     gap = (1 - mu_a @ mu_b.mT).clamp_min(0)
     return _kl(mu_a.shape[-1], kappa_a.unsqueeze(-1), kappa_b.unsqueeze(-2), gap, variant)
 
 
 def concentration_kl(dim: int, kappa_a: Tensor, kappa_b: Tensor) -> Tensor:
-    """KL between vMF distributions in R^``dim`` with one mean direction, ``kappa_a`` from ``kappa_b``, in float64."""
+    """KL between vMF distributions in R^``dim`` with one mean direction, ``kappa_a`` from ``kappa_b``, in float64.
+
+    Parameters
+    ----------
+    dim : int
+        Dimension d of the space.
+    kappa_a : Tensor
+    kappa_b : Tensor
+        Broadcasts with ``kappa_a``.
+
+    Returns
+    -------
+    Tensor
+        Divergences, float64.
+    """
     return cast(Tensor, _ConcentrationKL.apply(dim, kappa_a.double(), kappa_b.double()))  # type: ignore[no-untyped-call]
 
 

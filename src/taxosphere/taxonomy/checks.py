@@ -13,6 +13,7 @@ from taxosphere.taxonomy import cycles
 
 if TYPE_CHECKING:
     from taxosphere.taxonomy.graph import Taxonomy
+    from taxosphere.taxonomy.hierarchy import Hierarchy
 
 # What UTF-8 looks like after it was read as Latin-1 or Windows-1252, and the sign for a character that was lost.
 _GARBLED = re.compile("[\u00c2\u00c3][\u0080-\u00bf]|\u00e2\u20ac|\ufffd")
@@ -78,7 +79,7 @@ def _edge(t: Taxonomy, cycle: cycles.Cycle) -> str:
     return show_path(t, t.edge_array[cycle.edge].tolist())
 
 
-def show_path(t: Taxonomy, path: Sequence[int]) -> str:
+def show_path(t: Hierarchy, path: Sequence[int]) -> str:
     shown = [label(t, i) for i in path]
     if len(shown) > _LONGEST_PATH:
         half = _LONGEST_PATH // 2
@@ -86,7 +87,7 @@ def show_path(t: Taxonomy, path: Sequence[int]) -> str:
     return " → ".join(shown)
 
 
-def label(t: Taxonomy, position: int) -> str:
+def label(t: Hierarchy, position: int) -> str:
     id, name = t.ids[position], t.names[position]
     return f"'{id}'" if name in (id, "") else f"'{name}' ({id})"
 

@@ -1,22 +1,20 @@
-"""What a hierarchy is: an immutable, columnar graph of concepts."""
+"""A taxonomy: how one is made, read, written and changed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from os import PathLike
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from taxosphere.errors import InputError
-from taxosphere.taxonomy import cycles, structure
 from taxosphere.taxonomy.concept import Concept
-from taxosphere.taxonomy.structure import Csr, Ints, Longs
+from taxosphere.taxonomy.hierarchy import CycleError, Hierarchy, Source
+from taxosphere.taxonomy.structure import Ints
 
 if TYPE_CHECKING:
     import networkx
@@ -26,62 +24,32 @@ if TYPE_CHECKING:
 
 __all__ = ["Concept", "CycleError", "Source", "Taxonomy", "distinct_edges"]
 
-
-class CycleError(InputError):
-    """The hierarchy runs in a circle, so depth below it and numbers of descendants have no meaning."""
-
-
 Id = str | int
-Strings = tuple[str, ...]
-Lists = tuple[tuple[Any, ...], ...]
 
 
-@dataclass(frozen=True, eq=False)
-class Source:
-    """Where concepts and edges stood in the file they were read from; line 0 where a format has no lines."""
+class Taxonomy(Hierarchy):
+    """Concepts and the edges between parents and children.
 
-    path: str
-    lines: Ints  # one per concept
-    edge_path: str
-    edge_lines: Ints  # one per row of the edge array
+    A taxonomy never changes: `add`, `keep` and `with_edges` return new ones that share the old strings and arrays.
+    Concepts are found by id at the border and by position inside (`Hierarchy`).
 
-
-@dataclass(frozen=True, eq=False)
-class Taxonomy:
-    """Concepts in columns, edges as an (m, 2) array of (parent, child) positions.
-
-    Positions are the working currency; ids appear at the border. A taxonomy never changes: `add`, `keep` and
-    `with_edges` return new ones that share the old strings and arrays.
+    Attributes
+    ----------
+    ids, names, descriptions : tuple of str
+        One entry per concept.
+    edge_array : array of shape (m, 2)
+        (parent, child) positions.
+    synonyms, images, extras : tuple of tuples
+        One tuple per concept: other names; image files; what else the file said, as (key, value) pairs.
+    meta : mapping
+        What the file said beside its concepts.
+    reading : tuple of Problem
+        Faults that a reader collected.
+    source : Source or None
+        File and lines the concepts were read from.
+    reading_notes : tuple of str
+        How the reader understood the file; no part of any file or hash.
     """
-
-    ids: Strings
-    names: Strings
-    descriptions: Strings
-    edge_array: Ints
-    synonyms: Lists = ()
-    images: Lists = ()
-    extras: Lists = ()
-    meta: Mapping[str, Any] = field(default_factory=dict)
-    reading: tuple[Problem, ...] = ()
-    source: Source | None = None
-    reading_notes: tuple[str, ...] = ()  # how the reader understood the file; no part of any file or hash
-
-    def __post_init__(self) -> None:
-        for name in ("synonyms", "images", "extras"):
-            if not getattr(self, name):  # an absent column costs one shared empty tuple per concept
-                object.__setattr__(self, name, ((),) * len(self.ids))
-        lengths = {len(self.ids), len(self.names), len(self.descriptions)}
-        if lengths | {len(self.synonyms), len(self.images), len(self.extras)} != {len(self.ids)}:
-            raise ValueError("the columns of a taxonomy must have one entry per concept")
-        edges = np.ascontiguousarray(self.edge_array, np.int32).reshape(-1, 2)
-        edges.flags.writeable = False
-        object.__setattr__(self, "edge_array", edges)
-        object.__setattr__(self, "meta", MappingProxyType(dict(self.meta)))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """For other processes: the columns travel, what can be computed again does not."""
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
-        return Taxonomy, tuple((values | {"meta": dict(self.meta)}).values())
 
     # -- making one ---------------------------------------------------------------------------------------------------
 
@@ -92,6 +60,24 @@ class Taxonomy:
         """Build from ``concepts`` and ``edges``, (parent id, child id) pairs; ``meta`` is what a file said beside them.
 
         Raises `InputError` for an edge of unknown ids, a repeated id or a concept that is its own parent.
+
+        Parameters
+        ----------
+        concepts : iterable of Concept
+        edges : iterable of (str, str)
+            (parent id, child id) pairs.
+        meta : mapping, optional
+            What a file said beside its concepts.
+
+        Returns
+        -------
+        Taxonomy
+            With the concepts in their order.
+
+        Raises
+        ------
+        InputError
+            An edge names an unknown id, an id is repeated, or a concept is its own parent.
         """
         rows = list(concepts)
         empty = cls((), (), (), np.zeros((0, 2), np.int32), meta=meta or {})
@@ -110,8 +96,15 @@ class Taxonomy:
         ----------
         pairs : iterable of (parent, child)
             Ids as texts or whole numbers.
-        names, descriptions : mapping of id to text, optional
-            Texts of concepts, also of some without an edge; a concept without a name is called by its id.
+        names : mapping of id to str, optional
+            Also of concepts without an edge; one without a name is called by its id.
+        descriptions : mapping of id to str, optional
+            Also of concepts without an edge.
+
+        Returns
+        -------
+        Taxonomy
+            Concepts in the order in which they are first named.
         """
         edges = [(_id(parent), _id(child)) for parent, child in pairs]
         called = {_id(id): str(id) if name is None else name for id, name in (names or {}).items()}
@@ -136,6 +129,11 @@ class Taxonomy:
         **options
             The other fields of `taxosphere.taxonomy.formats.io.options.ReadOptions`: ``mapping``, ``nested``,
             ``sheet``, ``encoding``, ``merge``, ``language``, ``relations``, ``equivalents``, ``dangling``.
+
+        Returns
+        -------
+        Taxonomy
+            What the file holds.
 
         Raises
         ------
@@ -162,209 +160,102 @@ class Taxonomy:
 
     @classmethod
     def from_networkx(cls, graph: networkx.DiGraph[Any]) -> Taxonomy:
-        """Build from a ``graph`` with edges from parent to child; node attributes become names and descriptions."""
+        """Build from a ``graph`` with edges from parent to child; node attributes become names and descriptions.
+
+        Parameters
+        ----------
+        graph : networkx.DiGraph
+            Ids are its nodes.
+
+        Returns
+        -------
+        Taxonomy
+            With its nodes in their order.
+        """
         from taxosphere.taxonomy.formats import frames
 
         return frames.from_networkx(graph)
 
     def to_networkx(self) -> networkx.DiGraph[Any]:
-        """A networkx graph with edges from parent to child and the concepts' texts as node attributes."""
+        """A networkx graph with edges from parent to child and the concepts' texts as node attributes.
+
+        Returns
+        -------
+        networkx.DiGraph
+            A node per concept, called by its id.
+        """
         from taxosphere.taxonomy.formats import frames
 
         return frames.to_networkx(self)
 
     @classmethod
     def from_pandas(cls, nodes: pandas.DataFrame | None, edges: pandas.DataFrame) -> Taxonomy:
-        """Build from a table ``edges`` (parent, child) and a table ``nodes`` (id, name, description, …), or None."""
+        """Build from a table ``edges`` (parent, child) and a table ``nodes`` (id, name, description, …), or None.
+
+        Parameters
+        ----------
+        nodes : pandas.DataFrame or None
+            Columns id, name, description, …; None: concepts are called by their ids.
+        edges : pandas.DataFrame
+            Columns parent and child.
+
+        Returns
+        -------
+        Taxonomy
+            What the tables hold.
+        """
         from taxosphere.taxonomy.formats import frames
 
         return frames.from_pandas(nodes, edges)
 
     def to_pandas(self) -> tuple[pandas.DataFrame, pandas.DataFrame]:
-        """Two tables: concepts (id, name, description, …) and edges (parent, child)."""
+        """Two tables: concepts (id, name, description, …) and edges (parent, child).
+
+        Returns
+        -------
+        nodes : pandas.DataFrame
+            A row per concept.
+        edges : pandas.DataFrame
+            A row per edge.
+        """
         from taxosphere.taxonomy.formats import frames
 
         return frames.to_pandas(self)
 
-    # -- concepts -----------------------------------------------------------------------------------------------------
-
-    def __len__(self) -> int:
-        return len(self.ids)
-
-    def __contains__(self, id: object) -> bool:
-        return id in self._positions
-
-    def __repr__(self) -> str:
-        return f"Taxonomy({len(self):,} concepts, {len(self.edge_array):,} edges)"
-
-    @cached_property
-    def _positions(self) -> dict[str, int]:
-        return {id: position for position, id in enumerate(self.ids)}
-
-    def position(self, id: str) -> int:
-        """Where the concept with this ``id`` stands in the columns; `InputError` where there is none."""
-        try:
-            return self._positions[id]
-        except KeyError:
-            raise InputError(f"no concept has the id '{id}'") from None
-
-    def concept(self, position: int) -> Concept:
-        """The concept at a ``position`` of the columns."""
-        return Concept(
-            self.ids[position],
-            self.names[position],
-            self.descriptions[position],
-            self.synonyms[position],
-            self.images[position],
-            self.extras[position],
-        )
-
-    def concepts(self) -> Iterator[Concept]:
-        """All concepts, in the order of the columns."""
-        return map(self.concept, range(len(self)))
-
-    # -- edges --------------------------------------------------------------------------------------------------------
-
-    @cached_property
-    def parent_csr(self) -> Csr:
-        """Parents of every concept, by position."""
-        return structure.compress(len(self), self.edge_array[:, 1], self.edge_array[:, 0])
-
-    @cached_property
-    def child_csr(self) -> Csr:
-        """Children of every concept, by position."""
-        return structure.compress(len(self), self.edge_array[:, 0], self.edge_array[:, 1])
-
-    def parents(self, id: str) -> Strings:
-        """Ids of the parents of the concept with this ``id``."""
-        return tuple(self.ids[i] for i in self.parent_csr.row(self.position(id)))
-
-    def children(self, id: str) -> Strings:
-        """Ids of the children of the concept with this ``id``."""
-        return tuple(self.ids[i] for i in self.child_csr.row(self.position(id)))
-
-    def edges(self) -> Iterator[tuple[str, str]]:
-        """All edges as (parent id, child id) pairs."""
-        return ((self.ids[parent], self.ids[child]) for parent, child in self.edge_array.tolist())
-
-    @cached_property
-    def roots(self) -> Longs:
-        """Positions of concepts without a parent."""
-        return np.flatnonzero(self.parent_csr.counts == 0)
-
-    @cached_property
-    def leaves(self) -> Longs:
-        """Positions of concepts without children."""
-        return np.flatnonzero(self.child_csr.counts == 0)
-
-    @cached_property
-    def hideable(self) -> NDArray[np.bool_]:
-        """Which concepts are leaves with a parent: hidden, they can be asked for."""
-        return np.asarray((self.child_csr.counts == 0) & (self.parent_csr.counts > 0))
-
-    @cached_property
-    def isolated(self) -> Longs:
-        """Concepts that are root and leaf at once."""
-        return np.flatnonzero((self.parent_csr.counts == 0) & (self.child_csr.counts == 0))
-
-    @cached_property
-    def cycles(self) -> list[cycles.Cycle]:
-        return cycles.find(self.edge_array, self.parent_csr, self.child_csr)
-
-    # -- structure ----------------------------------------------------------------------------------------------------
-
-    @cached_property
-    def levels(self) -> Ints:
-        """Depth of every concept: fewest steps from a root, roots 0. With several roots the virtual root is -1."""
-        return structure.depths(self.parent_csr, self.child_csr)
-
-    @cached_property
-    def order(self) -> list[Longs]:
-        """Concepts by longest distance from a root, slice by slice: parents always come before children."""
-        slices = structure.levels(self.parent_csr, self.child_csr)
-        if sum(map(len, slices)) < len(self):
-            self.refuse_cycles()
-        return slices
-
-    def refuse_cycles(self) -> None:
-        """Raise when the hierarchy runs in a circle, saying where."""
-        if not self.cycles:
-            return
-        from taxosphere.taxonomy import checks
-
-        first, more = self.cycles[0], len(self.cycles) - 1
-        path, line = (self.source.edge_path, int(self.source.edge_lines[first.edge])) if self.source else (None, 0)
-        shown = checks.show_path(self, first.path) + (f" (and {more:,} more)" if more else "")
-        raise CycleError(f"the hierarchy runs in a circle: {shown}; --repair breaks it", path, line or None)
-
-    @cached_property
-    def longest(self) -> Ints:
-        """Depth along the longest way from a root."""
-        return structure.longest_depths(len(self), self.order)
-
-    @cached_property
-    def _reach(self) -> tuple[Longs, Longs]:
-        return structure.reach_counts(self.parent_csr, self.order)
-
-    @property
-    def descendants(self) -> Longs:
-        """Number of distinct concepts below each concept, exact with several parents too."""
-        return self._reach[0]
-
-    @property
-    def ancestors(self) -> Longs:
-        """Number of distinct concepts above each concept."""
-        return self._reach[1]
-
-    @cached_property
-    def ancestor_csr(self) -> Csr:
-        """All ancestors of every concept, ascending."""
-        return structure.ancestor_rows(self.parent_csr, level=self.longest)
-
-    def depth(self, id: str) -> int:
-        """Fewest edges from a root to the concept with this ``id``; a root has 0."""
-        return self._depth(self.position(id))
-
-    def path(self, id: str) -> Strings:
-        """Ids along one shortest way from a root down to the concept with this ``id``."""
-        return tuple(self.ids[i] for i in self.path_positions(self.position(id)))
-
-    def path_positions(self, position: int) -> tuple[int, ...]:
-        """Positions along one shortest way from a root down to the concept at ``position``."""
-        way = [position]
-        for depth in reversed(range(self._depth(position))):
-            above = self.parent_csr.row(way[-1])
-            way.append(int(above[self.levels[above] == depth][0]))
-        return tuple(reversed(way))
-
-    def _depth(self, position: int) -> int:
-        depth = int(self.levels[position])
-        if depth < 0:
-            raise CycleError(f"'{self.ids[position]}' hangs from a cycle that no root leads to, so it has no depth")
-        return depth
-
     def problems(self) -> list[Problem]:
-        """Everything a curator should look at, what the reader met first."""
+        """Everything a curator should look at, what the reader met first.
+
+        Returns
+        -------
+        list of Problem
+            With file and line as far as they are known.
+        """
         from taxosphere.taxonomy import checks
 
         return [*self.reading, *checks.problems(self)]
 
-    def where(self, position: int) -> str:
-        """``FILE:LINE`` of the concept at ``position`` as far as it is known, else its id."""
-        if self.source is None:
-            return self.ids[position]
-        return _place(self.source.path, self.source.lines[position])
-
-    def edge_where(self, row: int) -> str:
-        """``FILE:LINE`` of a row of the edge array as far as it is known, else the ids of its two ends."""
-        if self.source is None:
-            return " → ".join(self.ids[i] for i in self.edge_array[row])
-        return _place(self.source.edge_path, self.source.edge_lines[row])
-
     # -- changed copies -----------------------------------------------------------------------------------------------
 
     def add(self, concepts: Iterable[Concept], edges: Iterable[tuple[str, str]]) -> Taxonomy:
-        """A taxonomy with more concepts and (parent id, child id) edges; an edge that exists already is not doubled."""
+        """A taxonomy with more concepts and (parent id, child id) edges; an edge that exists already is not doubled.
+
+        Parameters
+        ----------
+        concepts : iterable of Concept
+            New ones, appended to the columns.
+        edges : iterable of (str, str)
+            (parent id, child id) pairs among old and new concepts.
+
+        Returns
+        -------
+        Taxonomy
+            A new one.
+
+        Raises
+        ------
+        InputError
+            An edge names an unknown id, an id is repeated, or a concept is its own parent.
+        """
         new = list(concepts)
         position = dict(self._positions)
         for concept in new:
@@ -392,7 +283,18 @@ class Taxonomy:
         )
 
     def keep(self, concepts: NDArray[np.integer] | NDArray[np.bool_]) -> Taxonomy:
-        """Only these concepts (a mask or positions, original order kept) and the edges among them."""
+        """Only these concepts (a mask or positions, original order kept) and the edges among them.
+
+        Parameters
+        ----------
+        concepts : bool or integer array
+            A mask (n,) or positions.
+
+        Returns
+        -------
+        Taxonomy
+            A new one.
+        """
         mask = np.zeros(len(self), bool)
         mask[concepts] = True
         kept = np.flatnonzero(mask).tolist()
@@ -414,7 +316,18 @@ class Taxonomy:
         )
 
     def with_edges(self, edge_array: NDArray[np.integer]) -> Taxonomy:
-        """The same concepts under other edges: ``edge_array`` (m, 2) of (parent, child) positions."""
+        """The same concepts under other edges: ``edge_array`` (m, 2) of (parent, child) positions.
+
+        Parameters
+        ----------
+        edge_array : integer array of shape (m, 2)
+            (parent, child) positions; repeated ones count once.
+
+        Returns
+        -------
+        Taxonomy
+            A new one.
+        """
         edges = distinct_edges(np.asarray(edge_array, np.int32).reshape(-1, 2), len(self))
         nowhere = np.zeros(len(edges), np.int32)
         source = None if self.source is None else replace(self.source, edge_lines=nowhere)
@@ -425,10 +338,6 @@ def _id(value: Id) -> str:
     if not isinstance(value, str | int | np.integer) or isinstance(value, bool):
         raise InputError(f"an id is a text or a whole number, not {value!r}")
     return str(value)
-
-
-def _place(path: str, line: int) -> str:
-    return f"{path}:{line}" if line else path
 
 
 def distinct_edges(edge_array: Ints, size: int) -> Ints:

@@ -12,6 +12,15 @@ APPEND_ONLY = ("bases", "events")
 
 
 def upgrade() -> None:
+    _decisions()
+    _queue()
+    _people()
+    for table in APPEND_ONLY:
+        _only_ever_add(table)
+
+
+def _decisions() -> None:
+    """Taxonomies that were decided on, what was decided, and the models that suggested."""
     op.create_table(
         "bases",
         sa.Column("seq", sa.BigInteger, primary_key=True, autoincrement=False),
@@ -33,6 +42,19 @@ def upgrade() -> None:
         sa.Column("previous", sa.Text, nullable=False, unique=True),
         sa.Column("hash", sa.Text, nullable=False, unique=True),
     )
+    op.create_table(
+        "models",
+        sa.Column("id", sa.Text, primary_key=True),
+        sa.Column("path", sa.Text, nullable=False),
+        sa.Column("base", sa.Text, nullable=False),
+        sa.Column("figures", sa.JSON, nullable=False),
+        sa.Column("active", sa.Boolean, nullable=False),
+        sa.Column("added_at", sa.Text, nullable=False),
+    )
+
+
+def _queue() -> None:
+    """New concepts that wait for a decision, and work in the background."""
     op.create_table(
         "items",
         sa.Column("id", sa.Text, primary_key=True),
@@ -63,15 +85,10 @@ def upgrade() -> None:
         sa.Column("added_at", sa.Text, nullable=False),
         sa.Column("changed_at", sa.Text, nullable=False),
     )
-    op.create_table(
-        "models",
-        sa.Column("id", sa.Text, primary_key=True),
-        sa.Column("path", sa.Text, nullable=False),
-        sa.Column("base", sa.Text, nullable=False),
-        sa.Column("figures", sa.JSON, nullable=False),
-        sa.Column("active", sa.Boolean, nullable=False),
-        sa.Column("added_at", sa.Text, nullable=False),
-    )
+
+
+def _people() -> None:
+    """Who may do what."""
     op.create_table(
         "tokens",
         sa.Column("sha256", sa.Text, primary_key=True),
@@ -88,8 +105,6 @@ def upgrade() -> None:
         sa.Column("added_at", sa.Text, nullable=False),
         sa.Column("expires_at", sa.Text, nullable=False),
     )
-    for table in APPEND_ONLY:
-        _only_ever_add(table)
 
 
 def _only_ever_add(table: str) -> None:
