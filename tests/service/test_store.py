@@ -19,7 +19,7 @@ from taxosphere.service.store_access import Person
 from taxosphere.service.store_events import KeyReused, verify
 from taxosphere.service.store_items import NoSuchItem, QueueItem, StaleVersion
 from taxosphere.service.store_ledger import Ledger
-from taxosphere.service.store_tables import EVENTS
+from taxosphere.service.store_tables import EVENTS, ITEMS
 from taxosphere.taxonomy import Concept
 
 
@@ -350,3 +350,38 @@ def test_several_processes_open_a_new_database_at_once(url: str) -> None:
     for process in started:
         _, errors = process.communicate()
         assert process.returncode == 0, errors.decode()
+
+
+def test_a_store_of_the_first_tables_is_brought_up_to_date(url: str) -> None:
+    """What was in the queue stays there, with its suggestions, its best parent and its order."""
+    from alembic import command
+    from alembic.config import Config
+
+    from taxosphere.service import store as opening
+
+    config = Config()
+    config.set_main_option("script_location", str(Path(opening.__file__).parent / "migrations"))
+    engine = opening._engine(opening._parsed(url))
+    first = {"id": "fish", "name": "fish", "path": ["thing", "fish"], "probability": 0.7}
+    contents = [{"none_probability": 0.1, "best": None, "suggestions": [first]}, {}]
+    with engine.connect() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, "0001")
+        for number, content in enumerate(contents):
+            row = {"id": f"n{number}", "position": number + 1, "name": f"new {number}", "probability": 0.7, "why": ""}
+            row |= {"state": "open", "version": 3, "assignee": "", "added_at": "2026-01-01T00:00:00Z"}
+            texts = {"concept": json.dumps({"id": row["id"], "name": row["name"]}), "suggestions": json.dumps(content)}
+            columns = ", ".join({**row, **texts})
+            values = ", ".join(f":{name}" for name in {**row, **texts})
+            connection.execute(sa.text(f"INSERT INTO items ({columns}) VALUES ({values})"), {**row, **texts})
+        connection.commit()
+    engine.dispose()
+    with Store(url) as store, store.reading() as connection:
+        items = store_items.page(connection)
+        assert [(item.id, item.version, item.suggestions) for item in items] == [
+            ("n0", 3, contents[0]),
+            ("n1", 3, contents[1]),
+        ]
+        shown = list(connection.scalars(sa.select(ITEMS.c.summary).order_by(ITEMS.c.position)))
+        assert shown[0] == {"best": {**first, "path": ["thing"]}, "none_probability": 0.1}
+        assert shown[1] == {"best": None, "none_probability": None}

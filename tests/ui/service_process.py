@@ -41,7 +41,7 @@ def fill(setup: Any, concepts: int, items: int) -> None:
         for n in range(items):
             record = suggestions(n, names, ids)
             concept = Concept(f"new{n}", f"new {WORDS[n % 10]} {n}", f"A new {WORDS[n % 10]}.")
-            probability = record["best"]["probability"]
+            probability = record["suggestions"][0]["probability"]
             queue.append(store_items.QueueItem(concept=concept, suggestions=record, probability=probability))
         with store.writing() as connection:
             store_items.add(connection, queue)
@@ -70,14 +70,12 @@ def suggestions(number: int, names: list[str], ids: dict[str, str]) -> dict[str,
                 "sentences": [{"text": f"{rank + 3} of its 10 nearest concepts are below {name}", "for": rank < 3}],
             }
         )
-    best = {key: ranked[0][key] for key in ("id", "name", "path", "probability")}
     return {
         "none_probability": (1 - first) / 5,
         "parents": [ranked[0]["id"]],
         "already": [],
         "suggestions": ranked,
         "insertions": [],
-        "best": best,
     }
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import secrets
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -54,9 +54,9 @@ class Task:
 
 def queue_item(concept: Concept, record: dict[str, Any]) -> QueueItem:
     """An item for the queue from what `model_access.records` says of a concept."""
-    best, already = record["best"], record["already"]
+    ranked, already = record["suggestions"], record["already"]
     why = f"already there as '{already[0]['name']}' ({already[0]['how']})" if already else ""
-    probability = 0.0 if best is None else float(best["probability"])
+    probability = float(ranked[0]["probability"]) if ranked else 0.0
     return QueueItem(concept=concept, suggestions=record, probability=probability, why=why)
 
 
@@ -102,14 +102,8 @@ def refresh(task: Task) -> Result:
         asked = [task.workbench.queue.concept(item) for item in items if item.id not in model.taxonomy]
         block = [queue_item(concept, record) for concept, record in model_access.records(model, asked)]
         with store.writing() as connection:
-            _update_suggestions(connection, block)
+            store_items.suggest_anew(connection, block)
     return {"refreshed": len(ids)}
-
-
-def _update_suggestions(connection: sa.Connection, items: Iterable[QueueItem]) -> None:
-    for item in items:
-        values = {"suggestions": item.suggestions, "probability": item.probability, "why": item.why}
-        connection.execute(ITEMS.update().where(ITEMS.c.id == item.id).values(**values))
 
 
 def expand(task: Task) -> Result:

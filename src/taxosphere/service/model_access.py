@@ -32,12 +32,8 @@ def document(model: Polaris, suggestions: Suggestions) -> dict[str, Any]:
 
 
 def stored(model: Polaris, suggestions: Suggestions, insertions: list[dict[str, Any]]) -> dict[str, Any]:
-    """What the queue keeps of an item: the document, its best parent by itself, and insertions."""
-    best = suggestions[0] if suggestions.ranked else None
-    short = None
-    if best is not None:
-        short = {"id": best.id, "name": best.name, "path": list(best.path[:-1]), "probability": best.probability}
-    return {**document(model, suggestions), "best": short, "insertions": insertions}
+    """What the queue keeps of an item: the document, and insertions."""
+    return {**document(model, suggestions), "insertions": insertions}
 
 
 def insertions(model: Polaris, suggestions: Suggestions) -> list[dict[str, Any]]:

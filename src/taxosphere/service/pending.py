@@ -11,8 +11,6 @@ from sqlalchemy.engine import Connection
 from taxosphere.decisions.fold import Fold
 from taxosphere.service.store_tables import ITEMS
 
-_BEST = ITEMS.c.suggestions["best"]["id"].as_string()
-
 
 class Pending:
     """Open items by their best parent.
@@ -31,12 +29,13 @@ class Pending:
 
     def catch_up(self, connection: Connection) -> None:
         """Read the items that came since the last call."""
-        rows = sa.select(ITEMS.c.id, ITEMS.c.name, ITEMS.c.position, _BEST.label("best"))
+        rows = sa.select(ITEMS.c.id, ITEMS.c.name, ITEMS.c.position, ITEMS.c.summary)
         with self._lock:
             chosen = rows.where(ITEMS.c.position > self._position).order_by(ITEMS.c.position)
             for row in connection.execute(chosen):
-                if row.best is not None:
-                    self._below.setdefault(row.best, []).append((row.id, row.name))
+                best = row.summary.get("best")
+                if best is not None:
+                    self._below.setdefault(best["id"], []).append((row.id, row.name))
                 self._position = row.position
 
     def reset(self, connection: Connection) -> None:

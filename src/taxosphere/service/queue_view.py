@@ -18,7 +18,6 @@ from taxosphere.taxonomy import Concept
 
 Document = dict[str, Any]
 STATES = ("open", "accepted", "moved", "top", "same", "rejected", "later")
-_BEST, _NONE = ITEMS.c.suggestions["best"], ITEMS.c.suggestions["none_probability"]
 _COLUMNS = (
     ITEMS.c.id,
     ITEMS.c.position,
@@ -27,8 +26,7 @@ _COLUMNS = (
     ITEMS.c.probability,
     ITEMS.c.version,
     ITEMS.c.assignee,
-    _BEST.label("best"),
-    _NONE.label("none_probability"),
+    ITEMS.c.summary,
 )
 _SORTED = {  # column, type of its values, descending
     "added": (ITEMS.c.position, int, False),
@@ -86,8 +84,8 @@ class QueueView:
             chosen = chosen.where(condition)
         if cursor:
             value, position = cursors.decode(cursor, kind, int)
-            beyond = column < value if descending else column > value
-            chosen = chosen.where(beyond | ((column == value) & (place > position)))
+            from_here, beyond = (column <= value, column < value) if descending else (column >= value, column > value)
+            chosen = chosen.where(from_here, beyond | (place > position))
         rows = connection.execute(chosen.order_by(column.desc() if descending else column, place)).all()
         following = None
         if len(rows) > limit:
@@ -106,8 +104,8 @@ class QueueView:
             "id": row.id,
             "name": row.name,
             "state": row.state,
-            "best": row.best,
-            "none_probability": row.none_probability,
+            "best": row.summary.get("best"),
+            "none_probability": row.summary.get("none_probability"),
             "assignee": row.assignee or None,
             "version": row.version,
             "decided_by": None if event is None else event.by,
@@ -144,10 +142,10 @@ class QueueView:
 
     def following(self, connection: Connection, id: str) -> str | None:
         """The open item that comes after one in the order of the queue, or before it where none does."""
-        place = connection.scalar(sa.select(ITEMS.c.position).where(ITEMS.c.id == id))
-        waiting = sa.select(ITEMS.c.id).where(ITEMS.c.state == "open", ITEMS.c.id != id).limit(1)
-        after = connection.scalar(waiting.where(ITEMS.c.position > (place or 0)).order_by(ITEMS.c.position))
-        return after or connection.scalar(waiting.order_by(ITEMS.c.position))
+        place = sa.select(ITEMS.c.position).where(ITEMS.c.id == id).scalar_subquery()
+        waiting = sa.select(ITEMS.c.id).where(ITEMS.c.state == "open").order_by(ITEMS.c.position).limit(1)
+        after = connection.scalar(waiting.where(ITEMS.c.position > place))
+        return after or connection.scalar(waiting.where(ITEMS.c.id != id))
 
 
 def _conditions(state: str, query: str, assignee: str) -> list[Any]:

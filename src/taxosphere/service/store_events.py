@@ -34,7 +34,7 @@ class Recorded:
     """Was it there already, under the same idempotency key?"""
 
 
-def append(connection: Connection, event: Event, key: str = "") -> Recorded:
+def append(connection: Connection, event: Event, key: str) -> Recorded:
     """Add one event at the end.
 
     Parameters
@@ -44,17 +44,13 @@ def append(connection: Connection, event: Event, key: str = "") -> Recorded:
     event
         The event; its id must be new.
     key
-        Idempotency key. Where an event was added with it before, that one is returned and nothing is added.
+        Idempotency key, which `replayed` has not found.
 
     Raises
     ------
     KeyReused
-        Where the key belongs to a decision with another content.
+        Where an event has the same id.
     """
-    key = key or event.id
-    before = replayed(connection, event, key)
-    if before is not None:
-        return before
     last = connection.execute(sa.select(EVENTS.c.seq, EVENTS.c.hash).order_by(EVENTS.c.seq.desc()).limit(1)).first()
     seq, previous = (1, BEGINNING) if last is None else (last.seq + 1, last.hash)
     body = canonical(to_record(event))

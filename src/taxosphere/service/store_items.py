@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,10 +11,11 @@ from sqlalchemy.engine import Connection, Row
 
 from taxosphere.decisions.events import concept_from, concept_record, now
 from taxosphere.service.store import StoreError
-from taxosphere.service.store_tables import ITEMS
+from taxosphere.service.store_tables import ITEMS, SUGGESTIONS
 from taxosphere.taxonomy import Concept
 
 MOST = 1000  # items on one page
+_WHOLE = sa.select(ITEMS, SUGGESTIONS.c.content).join(SUGGESTIONS, SUGGESTIONS.c.item == ITEMS.c.id)
 
 
 class StaleVersion(StoreError):
@@ -75,13 +76,14 @@ def add(connection: Connection, items: Iterable[QueueItem]) -> int:
     new = {item.id: item for item in items}
     present = set(taken(connection, list(new)))
     position = connection.scalar(sa.select(sa.func.max(ITEMS.c.position))) or 0
+    added = [item for id, item in new.items() if id not in present]
     rows = [
         {
             "id": item.id,
             "position": position + number,
             "name": item.concept.name,
             "concept": concept_record(item.concept),
-            "suggestions": item.suggestions,
+            "summary": summary(item.suggestions),
             "probability": item.probability,
             "why": item.why,
             "state": item.state,
@@ -89,11 +91,29 @@ def add(connection: Connection, items: Iterable[QueueItem]) -> int:
             "assignee": item.assignee,
             "added_at": now(),
         }
-        for number, item in enumerate((item for id, item in new.items() if id not in present), 1)
+        for number, item in enumerate(added, 1)
     ]
     if rows:
         connection.execute(ITEMS.insert(), rows)
+        connection.execute(SUGGESTIONS.insert(), [{"item": item.id, "content": item.suggestions} for item in added])
     return len(rows)
+
+
+def summary(suggestions: Mapping[str, Any]) -> dict[str, Any]:
+    """What a list of items shows of their suggestions: the best parent, and how probable it is that there is none."""
+    best = None
+    if suggestions.get("suggestions"):
+        first = suggestions["suggestions"][0]
+        best = {**{key: first[key] for key in ("id", "name", "probability")}, "path": first["path"][:-1]}
+    return {"best": best, "none_probability": suggestions.get("none_probability")}
+
+
+def suggest_anew(connection: Connection, items: Iterable[QueueItem]) -> None:
+    """Replace what was suggested for items; what was decided about them stays."""
+    for item in items:
+        values = {"summary": summary(item.suggestions), "probability": item.probability, "why": item.why}
+        connection.execute(ITEMS.update().where(ITEMS.c.id == item.id).values(**values))
+        connection.execute(SUGGESTIONS.update().where(SUGGESTIONS.c.item == item.id).values(content=item.suggestions))
 
 
 def taken(connection: Connection, ids: Sequence[str]) -> list[str]:
@@ -105,7 +125,7 @@ def taken(connection: Connection, ids: Sequence[str]) -> list[str]:
 
 def get(connection: Connection, id: str) -> QueueItem:
     """One item; `NoSuchItem` where there is none."""
-    row = connection.execute(sa.select(ITEMS).where(ITEMS.c.id == id)).first()
+    row = connection.execute(_WHOLE.where(ITEMS.c.id == id)).first()
     if row is None:
         raise NoSuchItem(f"the queue holds no item '{id}'")
     return _item(row)
@@ -133,7 +153,7 @@ def page(
     state, assignee, containing
         Only those in one state, of one person, with a text in their name.
     """
-    query = sa.select(ITEMS).where(ITEMS.c.position > after).order_by(ITEMS.c.position).limit(min(limit, MOST))
+    query = _WHOLE.where(ITEMS.c.position > after).order_by(ITEMS.c.position).limit(min(limit, MOST))
     if state:
         query = query.where(ITEMS.c.state == state)
     if assignee:
@@ -164,9 +184,8 @@ def assign(connection: Connection, id: str, assignee: str) -> QueueItem:
 
 def check_version(connection: Connection, id: str, version: int) -> None:
     """Refuse a decision on what is no longer the state of the item, with `StaleVersion`."""
-    item = get(connection, id)
-    if item.version != version:
-        raise StaleVersion(item)
+    if connection.scalar(sa.select(ITEMS.c.version).where(ITEMS.c.id == id)) != version:
+        raise StaleVersion(get(connection, id))
 
 
 def decided(connection: Connection, id: str, state: str, name: str = "") -> int:
@@ -198,7 +217,7 @@ def decided(connection: Connection, id: str, state: str, name: str = "") -> int:
 def _item(row: Row[Any]) -> QueueItem:
     return QueueItem(
         concept=concept_from(row.concept),
-        suggestions=row.suggestions,
+        suggestions=row.content,
         probability=row.probability,
         why=row.why,
         state=row.state,

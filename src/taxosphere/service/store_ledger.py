@@ -112,7 +112,8 @@ class Ledger:
             return done
 
     def _record(self, connection: Connection, event: Event, key: str, version: int | None) -> Recorded:
-        former = store_events.replayed(connection, event, key or event.id)
+        key = key or event.id
+        former = store_events.replayed(connection, event, key)
         if former is not None:
             return former
         if version is not None:

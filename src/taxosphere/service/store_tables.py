@@ -36,13 +36,19 @@ ITEMS = sa.Table(
     sa.Column("position", sa.BigInteger),
     sa.Column("name", sa.Text),
     sa.Column("concept", sa.JSON),
-    sa.Column("suggestions", sa.JSON),
+    sa.Column("summary", sa.JSON),
     sa.Column("probability", sa.Float),
     sa.Column("why", sa.Text),
     sa.Column("state", sa.Text),
     sa.Column("version", sa.Integer),
     sa.Column("assignee", sa.Text),
     sa.Column("added_at", sa.Text),
+)
+SUGGESTIONS = sa.Table(  # apart from the items: each is some kilobytes, and a list of items shows none of it
+    "suggestions",
+    METADATA,
+    sa.Column("item", sa.Text, primary_key=True),
+    sa.Column("content", sa.JSON),
 )
 JOBS = sa.Table(
     "jobs",
