@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import stat
@@ -145,3 +146,14 @@ def folder(path: str | os.PathLike[str]) -> Iterator[Path]:
         shutil.rmtree(aside, ignore_errors=True)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
+
+
+@contextmanager
+def named(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Name ``path`` in errors of the operating system that name no file, such as those of a full disk."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is None or (error.filename is not None and error.errno != errno.ENOSPC):
+            raise
+        raise OSError(error.errno, error.strerror, os.fspath(path)) from error

@@ -7,7 +7,8 @@ import pytest
 
 from taxosphere import Concept, Taxonomy
 from taxosphere.errors import InputError
-from taxosphere.placing.concept_list import read_concepts, with_ids
+from taxosphere.placing.concept_list import with_ids
+from taxosphere.placing.list_reader import read_concepts
 
 
 def _write(folder: Path, name: str, text: str) -> Path:
@@ -76,7 +77,7 @@ def test_an_id_that_is_made_up_gives_way_to_a_stated_one(tmp_path: Path, animals
         ("n.tsv", "title\tsynonym\tsynonyms\nowl\ta\tb\n", 1, "'synonyms' twice"),
         ("n.tsv", "name\tname\nowl\twren\n", 1, "'name' twice"),
         ("n.tsv", "", None, "empty"),
-        ("n.doc", "owl\n", None, ".tsv, .csv, .xlsx, .jsonl or .txt"),
+        ("n.doc", "owl\n", None, ".tsv, .csv, .xlsx, .parquet, .jsonl or .txt"),
     ],
 )
 def test_faults_name_file_and_line(

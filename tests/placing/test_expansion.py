@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+
 from taxosphere import Concept, Taxonomy
 from taxosphere.placing.duplicates import NameIndex
 from taxosphere.placing.expansion import Placement, decide, find_duplicates, grow
@@ -162,3 +164,63 @@ def test_a_child_of_both_parents_is_moved_from_both() -> None:
     grown = grow(seed, [Placement(new.query, new, tuple(new), takes=(("x", 0.95),))], insert=0.8)
     assert set(grown.taxonomy.edges()) == {("r", "a"), ("r", "b"), ("a", "n"), ("b", "n"), ("n", "x")}
     assert grown.moved == (("x", "a", "n"), ("x", "b", "n"))
+
+
+def _decide_pass_by_pass(
+    suggestions: list[Suggestions], alone: list[Suggestions], accept: float, ids: set[str]
+) -> dict[str, list[str]]:
+    """The definition of `decide`: all that wait are looked at in every pass. Returns the parents of each concept."""
+    settled, parents = set(ids), dict[int, list[str]]()
+    number = {s.query.id: i for i, s in enumerate(suggestions)}
+    waiting = sorted(
+        range(len(suggestions)), key=lambda i: (-max((s.probability for s in suggestions[i]), default=0), i)
+    )
+
+    def settle(i: int, ranked: Suggestions, wait: bool) -> bool:
+        sure = [s for s in ranked if s.probability >= accept]
+        usable = sure if wait else [s for s in sure if s.id in settled]
+        if sure and (not usable or usable[0].id not in settled):
+            return False
+        together = [s for s in ranked.parents if s.id in settled]
+        parents[i] = [s.id for s in (together if usable[0] in together else usable[:1])] if sure else []
+        if parents[i]:
+            settled.add(ranked.query.id)
+        return True
+
+    while waiting:
+        still = [i for i in waiting if not settle(i, suggestions[i], True)]
+        if len(still) == len(waiting):
+            best = {i: next(s for s in suggestions[i] if s.probability >= accept) for i in still}
+            stuck = next((i for i in still if number[best[i].id] in parents), None)
+            if stuck is not None:
+                if not settle(stuck, suggestions[stuck], False):
+                    parents[stuck] = []
+            else:
+                path = [still[0]]
+                while number[best[path[-1]].id] not in path:
+                    path.append(number[best[path[-1]].id])
+                cycle = path[path.index(number[best[path[-1]].id]) :]
+                stuck = min(cycle, key=lambda i: best[i].probability)
+                settle(stuck, alone[stuck], False)
+            still.remove(stuck)
+        waiting = still
+    return {suggestions[i].query.id: parents[i] for i in range(len(suggestions))}
+
+
+def test_decisions_are_those_of_passes_over_all_that_wait() -> None:
+    random = np.random.default_rng(0)
+    seed = ["s0", "s1", "s2"]
+    for _ in range(300):
+        n = int(random.integers(1, 14))
+        names = [f"n{i}" for i in range(n)]
+        together, alone = [], []
+        for name in names:
+            others = [other for other in (*seed, *names) if other != name]
+            chosen = random.permutation(others)[: int(random.integers(1, 5))]
+            shares = np.sort(random.dirichlet(np.ones(len(chosen) + 1) / 2)[1:])[::-1].round(3)
+            ranked = _suggestions(name, *zip(map(str, chosen), shares.tolist(), strict=True))
+            together.append(replace(ranked, parents=ranked.ranked[: int(random.integers(1, 4))]))
+            alone.append(_suggestions(name, (str(random.choice(seed)), float(random.uniform(0, 1)))))
+        accept = float(random.choice([0.0, 0.1, 0.3, 0.6]))
+        placed = decide(together, alone, accept=accept, ids=set(seed), duplicates={})
+        assert {p.concept.id: _parents(p) for p in placed} == _decide_pass_by_pass(together, alone, accept, set(seed))

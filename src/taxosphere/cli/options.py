@@ -50,6 +50,11 @@ _OPTIONS: dict[str, tuple[Any, Any]] = {
 DEVICE: Any = typer.Option(
     None, "--device", metavar="NAME", help="Where to encode and train, as torch names it: cpu, cuda, cuda:1, mps."
 )
+WORKERS: Any = typer.Option(1, "--workers", min=1, metavar="N", help="Processes of this machine to rank with.")
+SCHEDULER: Any = typer.Option(
+    "", "--scheduler", metavar="ADDRESS", help="Rank with the workers of a dask scheduler: tcp://host:8786."
+)
+QUIET: Any = typer.Option(False, "--quiet", "-q", help="No progress, no summary; warnings and errors alone.")
 BY: Any = typer.Option("", "--by", metavar="NAME", help="Who decided; written into the taxonomy beside the concepts.")
 IDS: Any = typer.Option(
     "", "--ids", metavar="PATTERN", help="Ids of new concepts: GO:9{6}, GO:0500000..GO:0599999 or ex:{name}."

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
+
+_NARROWEST = 12  # characters that a column keeps
 
 
 def on_terminal() -> bool:
@@ -27,13 +30,32 @@ def document(content: Any) -> None:
     print(json.dumps(content, ensure_ascii=not readable, indent=2, allow_nan=False))
 
 
-def table(headers: Sequence[str], rows: Iterable[Sequence[object]], title: str = "") -> None:
-    """Columns of text; a column whose cells are all numbers is set flush right."""
+def table(headers: Sequence[str], rows: Iterable[Sequence[object]], title: str = "", *, fit: bool = False) -> None:
+    """Columns of text; a column whose cells are all numbers is set flush right.
+
+    With ``fit``, cells of wide columns are cut so that no line is longer than the terminal (120 characters in a pipe).
+    """
     cells = [list(row) for row in rows]
     numeric = [bool(cells) and all(_is_number(row[i]) for row in cells) for i in range(len(headers))]
     texts = [[_text(cell) for cell in row] for row in cells]
+    if fit:
+        texts = _cut(headers, texts)
     draw = _draw_rich if on_terminal() else _draw_plain
     draw(headers, texts, numeric, title)
+
+
+def _cut(headers: Sequence[str], rows: list[list[str]]) -> list[list[str]]:
+    """The rows with the texts of the widest columns cut until a line fits."""
+    frame = 3 * len(headers) + 1  # borders on a terminal
+    room = shutil.get_terminal_size((120, 24)).columns - frame
+    widths = [max(len(line[i]) for line in (list(headers), *rows)) for i in range(len(headers))]
+    limits = list(widths)
+    while sum(limits) > room and max(limits) > _NARROWEST:
+        limits[limits.index(max(limits))] -= 1
+    return [
+        [cell if len(cell) <= limit else cell[: limit - 1] + "…" for cell, limit in zip(row, limits, strict=True)]
+        for row in rows
+    ]
 
 
 def _is_number(cell: object) -> bool:

@@ -9,6 +9,7 @@ skipped.
 
 from __future__ import annotations
 
+import heapq
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -178,48 +179,107 @@ def decide(
     duplicates
         Reasons not to place some, by number (`find_duplicates`).
     """
-    settled = set(ids)
-    above: dict[str, tuple[str, ...]] = {}
-    placed = {i: Placement(suggestions[i].query, suggestions[i], why=why) for i, why in duplicates.items()}
-    waiting = sorted(set(range(len(suggestions))) - set(duplicates), key=lambda i: (-_surest(suggestions[i]), i))
-    number = {ranked.query.id: i for i, ranked in enumerate(suggestions)}
+    return _Decisions(suggestions, alone, accept, set(ids), duplicates).run()
 
-    def settle(i: int, ranked: Suggestions, *, wait: bool) -> bool:
-        placement = _place(ranked, accept, settled, above, wait)
+
+class _Decisions:
+    """The state of `decide`: which new concepts are placed, and which wait for which.
+
+    Concepts are gone through in passes, the most probable first. Instead of looking at all of them in every pass, each
+    is looked at when what it waits for has been settled: in the same pass if it comes later in the order, otherwise in
+    the next one.
+    """
+
+    def __init__(
+        self,
+        suggestions: Sequence[Suggestions],
+        alone: Sequence[Suggestions],
+        accept: float,
+        settled: set[str],
+        duplicates: Mapping[int, str],
+    ) -> None:
+        self.suggestions, self.alone, self.accept, self.settled = suggestions, alone, accept, settled
+        self.above: dict[str, tuple[str, ...]] = {}
+        self.placed = {i: Placement(suggestions[i].query, suggestions[i], why=why) for i, why in duplicates.items()}
+        self.order = sorted(set(range(len(suggestions))) - set(duplicates), key=lambda i: (-_surest(suggestions[i]), i))
+        self.place_in_order = {i: place for place, i in enumerate(self.order)}
+        self.number = {ranked.query.id: i for i, ranked in enumerate(suggestions)}
+        self.ready: list[tuple[int, int]] = []  # heap of (pass, place in the order)
+        self.blocked: list[int] = []  # heap of places in the order: their best parent is left to a person
+        self.waiting_for: dict[int, list[int]] = {}
+        self.best: dict[int, Suggestion] = {}
+
+    def run(self) -> list[Placement]:
+        """Placements of all concepts."""
+        for place, i in enumerate(self.order):
+            best = next((s for s in self.suggestions[i] if s.probability >= self.accept), None)
+            if best is None or best.id in self.settled:
+                self.ready.append((0, place))  # in order, so it is a heap
+            else:
+                self.best[i] = best
+                self.waiting_for.setdefault(self.number[best.id], []).append(i)
+        for i in [i for i in self.waiting_for if i in self.placed]:
+            self._release(i, (0, -1))
+        now, first = 0, 0
+        while len(self.placed) < len(self.suggestions):
+            if self.ready:
+                now, place = heapq.heappop(self.ready)
+                i = self.order[place]
+                self._settle(i, self.suggestions[i], (now, place), wait=True)
+                continue
+            now += 1  # what is settled out of turn is settled before a pass begins
+            if self.blocked:
+                i = self.order[heapq.heappop(self.blocked)]
+                if not self._settle(i, self.suggestions[i], (now, -1), wait=False):
+                    why = "its best parent is new and unsettled"
+                    self.placed[i] = Placement(self.suggestions[i].query, self.suggestions[i], why=why)
+                    self._release(i, (now, -1))
+            else:
+                while self.order[first] in self.placed:
+                    first += 1
+                members = _cycle(self.order[first], lambda i: self.number[self.best[i].id])
+                stuck = min(members, key=lambda i: self.best[i].probability)
+                self._settle(stuck, self.alone[stuck], (now, -1), wait=False)
+        return [self.placed[i] for i in range(len(self.suggestions))]
+
+    def _settle(self, i: int, ranked: Suggestions, when: tuple[int, int], *, wait: bool) -> bool:
+        """Place a concept; False where it has to wait. ``when``: the pass, and how far it has got in the order."""
+        placement = _place(ranked, self.accept, self.settled, self.above, wait)
         if placement is None:
             return False
-        placed[i] = placement
+        self.placed[i] = placement
         if placement.attached:
-            settled.add(placement.concept.id)
-            above[placement.concept.id] = tuple(p.id for p in placement.parents)
+            self.settled.add(placement.concept.id)
+            self.above[placement.concept.id] = tuple(p.id for p in placement.parents)
+        self._release(i, when)
         return True
 
-    while waiting:
-        still = [i for i in waiting if not settle(i, suggestions[i], wait=True)]
-        if len(still) == len(waiting):
-            best = {i: _acceptable(suggestions[i], accept, above)[0] for i in still}
-            stuck = next((i for i in still if number[best[i].id] in placed), None)  # below one left to a person
-            if stuck is None:
-                stuck = min(_cycle({i: number[s.id] for i, s in best.items()}), key=lambda i: best[i].probability)
-                settle(stuck, alone[stuck], wait=False)
-            elif not settle(stuck, suggestions[stuck], wait=False):
-                ranked = suggestions[stuck]
-                placed[stuck] = Placement(ranked.query, ranked, why="its best parent is new and unsettled")
-            still.remove(stuck)
-        waiting = still
-    return [placed[i] for i in range(len(suggestions))]
+    def _release(self, i: int, when: tuple[int, int]) -> None:
+        """Go on with the concepts that wait for ``i``, which has been placed."""
+        now, reached = when
+        attached = self.placed[i].attached
+        for other in self.waiting_for.pop(i, ()):
+            place = self.place_in_order[other]
+            if other in self.placed:
+                continue
+            if attached:
+                heapq.heappush(self.ready, (now + (place < reached), place))
+            else:
+                heapq.heappush(self.blocked, place)
 
 
 def _surest(suggestions: Suggestions) -> float:
     return suggestions[0].probability if suggestions else 0.0
 
 
-def _cycle(next_of: Mapping[int, int]) -> list[int]:
-    """A cycle of a mapping of a set into itself."""
-    path = [next(iter(next_of))]
-    while next_of[path[-1]] not in path:
-        path.append(next_of[path[-1]])
-    return path[path.index(next_of[path[-1]]) :]
+def _cycle(start: int, next_of: Callable[[int], int]) -> list[int]:
+    """The cycle in which one ends up from ``start``."""
+    path = {start: 0}  # with the number of steps
+    at = next_of(start)
+    while at not in path:
+        path[at] = len(path)
+        at = next_of(at)
+    return list(path)[path[at] :]
 
 
 def _acceptable(suggestions: Suggestions, accept: float, above: Mapping[str, tuple[str, ...]]) -> list[Suggestion]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from taxosphere.encoders.text.vectors import TextVectors, encode_text_vectors
 from taxosphere.placing import expansion, inference, list_effect
 from taxosphere.placing.duplicates import fold
 from taxosphere.placing.expansion import Expansion, Placement
+from taxosphere.placing.groups import GROUP, make_groups
 from taxosphere.placing.inference import Fitted
 from taxosphere.placing.suggestions import Suggestions
 from taxosphere.ranking.features.candidates import CandidateIndex
@@ -21,8 +23,45 @@ from taxosphere.typing import Progress
 PROPOSE = 0.5  # least probability of a child that is proposed to move below a new concept
 
 
+class Passes(Protocol):
+    """Ranks the concepts of a list, in this process or elsewhere."""
+
+    def alone(self, queries: Sequence[Concept]) -> Iterator[Suggestions]:
+        """Suggestions of each of ``queries`` in the taxonomy alone, in their order."""
+
+    def among(self, groups: Sequence[Group]) -> Iterator[list[Suggestions]]:
+        """For each of ``groups``, suggestions of its queries with its other new concepts among the candidates."""
+
+
+class LocalPasses:
+    """Ranks in this process.
+
+    Parameters
+    ----------
+    fitted : Fitted
+        What a fit returned.
+    """
+
+    def __init__(self, fitted: Fitted) -> None:
+        self.fitted = fitted
+
+    def alone(self, queries: Sequence[Concept]) -> Iterator[Suggestions]:
+        """Suggestions of each of ``queries`` in the taxonomy alone."""
+        return inference.suggest_many(self.fitted, queries, k=10)
+
+    def among(self, groups: Sequence[Group]) -> Iterator[list[Suggestions]]:
+        """Suggestions of the queries of each of ``groups``."""
+        return (rank_group(self.fitted, group) for group in groups)
+
+
 def place_list(
-    fitted: Fitted, queries: Sequence[Concept], *, accept: float, insert: float | None, progress: Progress
+    fitted: Fitted,
+    queries: Sequence[Concept],
+    *,
+    accept: float,
+    insert: float | None,
+    progress: Progress,
+    passes: Passes | None = None,
 ) -> Expansion:
     """Attach what is sure enough and leave the rest to a person.
 
@@ -38,6 +77,8 @@ def place_list(
         Least probability with which an existing child is moved below a new concept; None moves none.
     progress : callable
         Called as ``progress(done, total, what)``.
+    passes : Passes, optional
+        What ranks the queries; None does it in this process.
 
     Returns
     -------
@@ -45,41 +86,100 @@ def place_list(
         The grown taxonomy, and what became of each new concept.
     """
     taxonomy = fitted.index.taxonomy
+    passes = passes or LocalPasses(fitted)
     alone: list[Suggestions] = []
     step = "placing among the existing concepts"
     progress(0, len(queries), step)  # the first block may take a while
-    for ranked in inference.suggest_many(fitted, queries, k=10):
+    for ranked in passes.alone(queries):
         alone.append(ranked)
         progress(len(alone), len(queries), step)
-    progress(0, 1, "placing among the new concepts")
     duplicates = expansion.find_duplicates(alone, taxonomy, fitted.names)
     free = [i for i in range(len(queries)) if i not in duplicates]
-    reranked = _among_each_other(fitted, [queries[i] for i in free], [alone[i] for i in free])
-    joined = dict(enumerate(alone))
-    joined |= {i: list_effect.choose(alone[i], ranked, taxonomy) for i, ranked in zip(free, reranked, strict=True)}
-    placements = expansion.decide(
-        list(joined.values()), alone, accept=accept, ids=set(taxonomy.ids), duplicates=duplicates
-    )
-    progress(0, 1, "looking for insertions")
+    joined = list(alone)
+    for i, ranked in _among_each_other(fitted, passes, queries, alone, free, progress):
+        joined[i] = list_effect.choose(alone[i], ranked, taxonomy)
+    placements = expansion.decide(joined, alone, accept=accept, ids=set(taxonomy.ids), duplicates=duplicates)
     least = PROPOSE if insert is None else min(PROPOSE, insert)
-    placements = [_with_insertions(fitted, placement, least) for placement in placements]
+    for i, placement in enumerate(placements):
+        progress(i, len(placements), "looking for insertions")
+        placements[i] = _with_insertions(fitted, placement, least)
     grown = expansion.grow(taxonomy, placements, insert=insert)
     progress(1, 1, "done")
     return grown
 
 
-def _among_each_other(fitted: Fitted, queries: Sequence[Concept], alone: Sequence[Suggestions]) -> list[Suggestions]:
-    """Rank again with all new concepts, provisionally attached, among the candidates; none is its own candidate."""
-    if len(queries) < 2:
-        return list(alone)
+def _among_each_other(
+    fitted: Fitted,
+    passes: Passes,
+    queries: Sequence[Concept],
+    alone: Sequence[Suggestions],
+    free: Sequence[int],
+    progress: Progress,
+) -> Iterator[tuple[int, Suggestions]]:
+    """Rank the ``free`` ones of the queries again among each other: numbers in the list, with suggestions."""
+    if len(free) < 2:
+        return
+    step = "placing among the new concepts"
+    progress(0, len(free), step)
+    asked = [queries[i] for i in free]
+    parents = [alone[i][0].id if alone[i] else "" for i in free]
+    vectors = encode_text_vectors(fitted.encoder, asked).full if len(free) > GROUP else None
+    cells = make_groups(asked, vectors)
+    groups = [_group(asked, parents, members, guests) for members, guests in cells]
+    done = 0
+    for (members, _), reranked in zip(cells, passes.among(groups), strict=True):
+        for member, ranked in zip(members, reranked, strict=True):
+            yield free[member], ranked
+        done += len(members)
+        progress(done, len(free), step)
+
+
+@dataclass(frozen=True)
+class Group:
+    """New concepts that are ranked among each other.
+
+    Attributes
+    ----------
+    queries : tuple of Concept
+        Those to be ranked.
+    guests : tuple of Concept
+        Further new concepts that are candidates.
+    parents : tuple of str
+        Ids of existing concepts that queries and guests are provisionally attached to; "" for none.
+    """
+
+    queries: tuple[Concept, ...]
+    guests: tuple[Concept, ...]
+    parents: tuple[str, ...]
+
+
+def _group(concepts: Sequence[Concept], parents: Sequence[str], members: Sequence[int], guests: Sequence[int]) -> Group:
+    return Group(
+        queries=tuple(concepts[i] for i in members),
+        guests=tuple(concepts[i] for i in guests),
+        parents=tuple(parents[i] for i in (*members, *guests)),
+    )
+
+
+def rank_group(fitted: Fitted, group: Group) -> list[Suggestions]:
+    """Rank with all concepts of a group, provisionally attached, among the candidates; none is its own candidate.
+
+    Parameters
+    ----------
+    fitted : Fitted
+        What a fit returned.
+    group : Group
+    """
     seed = fitted.index.taxonomy
-    edges = [(ranked[0].id, query.id) for query, ranked in zip(queries, alone, strict=True) if ranked]
-    grown = seed.add(queries, edges)
-    new = encode_text_vectors(fitted.encoder, queries)
+    concepts = [*group.queries, *group.guests]
+    edges = [(parent, concept.id) for parent, concept in zip(group.parents, concepts, strict=True) if parent]
+    grown = seed.add(concepts, edges)
+    new = encode_text_vectors(fitted.encoder, concepts)
     existing = fitted.index.text_vectors.to_arrays()
     vectors = TextVectors(**{name: np.concatenate([existing[name], rows]) for name, rows in new.to_arrays().items()})
     index = CandidateIndex(grown, vectors, embed(fitted.network, vectors.full), len(seed))
-    return inference.suggest_block(fitted, index, queries, k=10, exclude=np.arange(len(seed), len(grown)))
+    exclude = np.arange(len(seed), len(seed) + len(group.queries))
+    return inference.suggest_block(fitted, index, group.queries, k=10, exclude=exclude)
 
 
 @dataclass(frozen=True, slots=True)

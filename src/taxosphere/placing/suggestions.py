@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import pairwise
@@ -144,6 +144,40 @@ class Suggestions(Sequence[Suggestion]):
         cells = "".join(f"<tr><td>{escape(share)}</td><td>{escape(where)}</td></tr>" for share, where in rows)
         head = "<tr><th>probability</th><th>parent</th></tr>"
         return f"<table><caption>Parents of {escape(self.query.name)}</caption>{head}{cells}</table>"
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any], query: Concept, taxonomy: Taxonomy) -> Suggestions:
+        """Suggestions from what `as_dict` made of them.
+
+        Parameters
+        ----------
+        values : mapping
+            JSON values; the query in them is not looked at.
+        query : Concept
+        taxonomy : Taxonomy
+            The one they refer to; suggested concepts that are not in it get the position −1.
+
+        Returns
+        -------
+        Suggestions
+        """
+        ranked = tuple(
+            Suggestion(
+                position=taxonomy.position(one["id"]) if one["id"] in taxonomy else -1,
+                **{name: one[name] for name in ("id", "name", "probability", "score", "cosine", "gate", "reasons")},
+                path=tuple(one["path"]),
+                siblings=tuple(one["siblings"]),
+            )
+            for one in values["suggestions"]
+        )
+        by_id = {one.id: one for one in ranked}
+        return cls(
+            query=query,
+            none_probability=values["none_probability"],
+            ranked=ranked,
+            parents=tuple(by_id[id] for id in values["parents"]),
+            already=tuple((match["id"], match["name"], match["how"]) for match in values["already"]),
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """As JSON values.

@@ -10,7 +10,7 @@ import pytest
 
 from taxosphere import Concept, Taxonomy
 from taxosphere.errors import InputError
-from taxosphere.placing.concept_list import read_concepts
+from taxosphere.placing.list_reader import read_concepts
 from taxosphere.taxonomy.formats import obo, registry
 
 SOURCE = r"""format-version: 1.2

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,8 +14,9 @@ import typer
 
 from taxosphere import atomic
 from taxosphere.cli import output
-from taxosphere.cli.options import BY, DEVICE, IDS
+from taxosphere.cli.options import BY, DEVICE, IDS, QUIET, SCHEDULER, WORKERS
 from taxosphere.cli.progress import steps
+from taxosphere.cli.signals import Stopped
 from taxosphere.errors import InputError, require
 
 if TYPE_CHECKING:
@@ -20,14 +24,20 @@ if TYPE_CHECKING:
     from taxosphere.decisions.review import ReviewRow
     from taxosphere.decisions.review_reader import Origin
     from taxosphere.placing.expansion import Expansion
+    from taxosphere.placing.place_list import Passes
     from taxosphere.polaris import Polaris
+    from taxosphere.scale.placer import Placer
+    from taxosphere.scale.stream import Work
     from taxosphere.service.store import Store
     from taxosphere.service.store_expand import Memory
+    from taxosphere.taxonomy import Concept, Taxonomy
 
 
 def expand(
     model: Path = typer.Argument(..., metavar="MODEL", help="A folder written by 'taxosphere fit'."),
-    new: Path = typer.Argument(..., metavar="NEW", help="New concepts: .tsv, .csv, .xlsx, .jsonl or .txt."),
+    new: Path = typer.Argument(
+        ..., metavar="NEW", help="New concepts: .tsv, .csv, .xlsx, .parquet, .jsonl, .txt, or - for stdin."
+    ),
     out: Path = typer.Option(
         ..., "-o", "--out", metavar="OUT", help="The expanded taxonomy; the suffix is its format."
     ),
@@ -48,11 +58,16 @@ def expand(
     ids: str = IDS,
     device: str | None = DEVICE,
     skip_broken: bool = typer.Option(False, "--skip-broken", help="Go on without images that cannot be used."),
+    resume: bool = typer.Option(False, "--resume", help="Go on where a stopped run left off."),
+    workers: int = WORKERS,
+    scheduler: str = SCHEDULER,
+    quiet: bool = QUIET,
     json: bool = typer.Option(False, "--json", help="Print every placement as one JSON document."),
 ) -> None:
     """Attach new concepts where the model is sure and list the rest for review.
 
-    New concepts may be parents of one another, in any order. Columns of the list that are not ours go along into the
+    New concepts may be parents of one another, in any order; in a list of more than a thousand each meets its nearest
+    ones. Columns of the list that are not ours go along into the
     review table and the output. Where the list has a column 'image' and the model knows images, they are used too; a
     concept without a name is placed by them alone.
 
@@ -61,9 +76,12 @@ def expand(
 
     Example: taxosphere expand ontology-model new.csv -o ontology.obo --accept 0.8 --review review.xlsx
     """
+    from taxosphere import artifact
     from taxosphere.decisions import provenance, spreadsheets
+    from taxosphere.placing.list_reader import read_list
     from taxosphere.polaris import Polaris
     from taxosphere.taxonomy.formats import registry
+    from taxosphere.taxonomy.formats.io.streams import STREAM
     from taxosphere.taxonomy.ids import parse_pattern
 
     targets = [out] if review is None else [out, review]
@@ -74,19 +92,32 @@ def expand(
         spreadsheets.suffix_of(review)
     if ids:
         parse_pattern(ids)
-    fitted = Polaris.load(model, device=device)
+    if db and (resume or scheduler or workers > 1):
+        raise InputError(
+            "--db changes what is known while the list is placed; leave --resume, --workers, --scheduler out"
+        )
+    if resume and new == STREAM:
+        raise InputError("--resume reads the list again: give it as a file, not through a pipe")
+    concepts = read_list(new, output.warn)
+    artifact.read_manifest(model)
+    pool = _Pool(model, out, new, workers, scheduler, device, resume=resume, quiet=quiet)
+    # Decisions of a database change the model that it goes on with; others share the one of this process.
+    fitted = Polaris.load(model, device=device) if db else pool.placer.model
     with nullcontext() if not db else _store(db) as store:
-        run = _Run(fitted, new, _origin(fitted, model, by), ids, store)
-        expansion, events = run.expand(accept=accept, insert=insert, skip_broken=skip_broken)
+        run = _Run(fitted, new, concepts, _origin(fitted, model, by, pool.begin()), ids, store)
+        expansion, events = run.expand(pool, accept=accept, insert=insert, skip_broken=skip_broken)
         grown = provenance.add(expansion.taxonomy, events, out, new_columns=bool(by))
         for line in registry.unsupported_content(grown, out):
             output.warn(f"{out}: {line}")
         grown.write(out)
         if review is not None:
             run.write_review(expansion, review)
-    _show(expansion, json=json)
-    run.say_counts(expansion)
-    output.say(f"wrote {' and '.join(map(str, targets))}")
+    pool.forget()
+    if json or not quiet:
+        _show(expansion, json=json)
+    if not quiet:
+        run.say_counts(expansion)
+        output.say(f"wrote {' and '.join(map(str, targets))}")
 
 
 def _store(db: str) -> Store:
@@ -96,19 +127,90 @@ def _store(db: str) -> Store:
     return Store(db)
 
 
-def _origin(fitted: Polaris, model: Path, by: str) -> Origin:
-    from taxosphere.decisions.events import digest, now
+def _origin(fitted: Polaris, model: Path, by: str, began: str) -> Origin:
+    from taxosphere.decisions.events import digest
     from taxosphere.decisions.review_reader import Origin
 
     version = hashlib.sha256((model / "manifest.json").read_bytes()).hexdigest()[:12]
-    return Origin(by=by, at=now(), base=digest(fitted.taxonomy), model=version)
+    return Origin(by=by, at=began, base=digest(fitted.taxonomy), model=version)
+
+
+@dataclass(frozen=True)
+class _Pool:
+    """Where and how the list is ranked."""
+
+    model: Path
+    out: Path
+    new: Path
+    workers: int
+    scheduler: str
+    device: str | None
+    _: KW_ONLY
+    resume: bool
+    quiet: bool
+
+    @cached_property
+    def placer(self) -> Placer:
+        """What ranks; workers have a thread each."""
+        from taxosphere.scale.placer import Placer
+
+        threads = 1 if self.workers > 1 or self.scheduler else None
+        return Placer(self.model, k=10, sentences=False, threads=threads, device=self.device)
+
+    @contextmanager
+    def passes(self, taxonomy: Taxonomy) -> Iterator[Passes]:
+        """Passes over the list that keep their answers beside the output until it is written."""
+        from taxosphere.scale import stream
+        from taxosphere.scale.answer_store import AnswerStore
+        from taxosphere.scale.executors import open_executor
+        from taxosphere.scale.passes import StoredPasses
+
+        with open_executor(self.workers, self.scheduler) as executor:
+            if self.new == Path("-"):
+                with stream.temporary_store() as store:
+                    yield StoredPasses(self.placer, executor, store, taxonomy)
+                return
+            try:
+                with AnswerStore(self._work.store_path) as store:
+                    yield StoredPasses(self.placer, executor, store, taxonomy)
+            except (KeyboardInterrupt, Stopped):
+                output.say("stopped; the same command with --resume goes on from here")
+                raise
+
+    @cached_property
+    def _work(self) -> Work:
+        from taxosphere.scale import stream
+
+        return stream.work_beside(self.out, stream.make_request(stream.file_digest(self.new), self.model))
+
+    def begin(self) -> str:
+        """The time at which this run, or the one that it resumes, began."""
+        from taxosphere.decisions.events import now
+
+        if self.new == Path("-"):
+            return now()
+        self._work.begin(resume=self.resume)
+        return self._work.remember("began", now())
+
+    def forget(self) -> None:
+        """Remove what was kept for a resumed run."""
+        if self.new != Path("-"):
+            self._work.remove()
 
 
 class _Run:
     """One list, with what is remembered of earlier ones."""
 
-    def __init__(self, fitted: Polaris, new: Path, origin: Origin, ids: str, store: Store | None) -> None:
-        from taxosphere.placing.concept_list import read_list, with_ids
+    def __init__(
+        self,
+        fitted: Polaris,
+        new: Path,
+        concepts: list[tuple[int, Concept]],
+        origin: Origin,
+        ids: str,
+        store: Store | None,
+    ) -> None:
+        from taxosphere.placing.concept_list import with_ids
 
         self.fitted = fitted
         self.new = new
@@ -116,7 +218,7 @@ class _Run:
         self.settled = 0
         self.rejected: list[ReviewRow] = []
         self.memory: Memory | None = None
-        concepts, reserved = read_list(new, output.warn), set[str]()
+        reserved = set[str]()
         if store is not None:
             from taxosphere.service.store_expand import Memory
 
@@ -130,14 +232,22 @@ class _Run:
             reserved = self.memory.reserved - {concept.id for _, concept in concepts}
         self.concepts = with_ids(concepts, fitted.taxonomy, new, pattern=ids, reserved=reserved)
 
-    def expand(self, *, accept: float, insert: float | None, skip_broken: bool) -> tuple[Expansion, dict[str, Event]]:
+    def expand(
+        self, pool: _Pool, *, accept: float, insert: float | None, skip_broken: bool
+    ) -> tuple[Expansion, dict[str, Event]]:
         """Place the list and remember what came of it; with the events of all new concepts in the taxonomy."""
         from taxosphere.cli.images import usable
         from taxosphere.decisions import automatic
+        from taxosphere.placing.place_list import place_list
 
         concepts = usable(self.fitted, self.concepts, skip=skip_broken)
-        with steps() as report:
-            expansion = self.fitted.expand(concepts, accept=accept, insert=insert, progress=report)
+        with (
+            steps(quiet=pool.quiet) as report,
+            pool.passes(self.fitted.taxonomy) if self.memory is None else nullcontext() as passes,
+        ):
+            expansion = place_list(
+                self.fitted.fitted, concepts, accept=accept, insert=insert, progress=report, passes=passes
+            )
         events = {event.item: event for event in automatic.events(expansion, self.origin) if event.kind == "accept"}
         if self.memory is None:
             return expansion, events
@@ -170,7 +280,7 @@ def _show(expansion: Expansion, *, json: bool) -> None:
         output.document({"placements": [p.as_dict() for p in expansion.placements], "moved": expansion.moved})
         return
     rows = [(title(p.concept), ", ".join(s.name for s in p.parents), p.state, p.surest) for p in expansion.placements]
-    output.table(("new concept", "attached to", "state", "probability"), rows)
+    output.table(("new concept", "attached to", "state", "probability"), rows, fit=True)
     _show_list_effects(expansion)
     _show_insertions(expansion)
 
@@ -213,4 +323,4 @@ def _show_insertions(expansion: Expansion) -> None:
         for child, probability in p.takes
     ]
     if rows:
-        output.table(("existing concept", "may belong below", "state", "probability"), rows)
+        output.table(("existing concept", "may belong below", "state", "probability"), rows, fit=True)

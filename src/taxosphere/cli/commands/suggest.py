@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from taxosphere.cli import output
-from taxosphere.cli.options import DEVICE
+from taxosphere.cli.options import DEVICE, QUIET, SCHEDULER, WORKERS
 from taxosphere.cli.progress import steps
+from taxosphere.cli.signals import Stopped
 from taxosphere.errors import InputError
 
 if TYPE_CHECKING:
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from taxosphere.polaris import Polaris
 
 _EXPLAINED = 3  # suggestions that are shown with their reasons
+_STREAM = Path("-")
 
 
 def suggest(
@@ -24,46 +27,186 @@ def suggest(
     name: str = typer.Argument("", metavar="[NAME]", help="The new concept."),
     image: list[str] = typer.Option([], "--image", metavar="FILE", help="A image of it, beside or without a name."),
     description: str = typer.Option("", "--description", "-d", help="What it is, in a sentence."),
-    file: Path | None = typer.Option(None, "--file", metavar="NEW.tsv", help="A list of new concepts instead."),
+    file: Path | None = typer.Option(
+        None,
+        "--file",
+        metavar="LIST",
+        help="A list instead: .csv, .tsv, .xlsx, .parquet, .jsonl, .txt, or - for stdin.",
+    ),
+    out: Path | None = typer.Option(
+        None, "-o", "--out", metavar="OUT", help="Write the answers to a list here: .jsonl, .csv, .tsv, .parquet, or -."
+    ),
+    form: str = typer.Option(
+        "", "--as", metavar="FORMAT", help="jsonl, csv, tsv or parquet, where OUT has no suffix; jsonl for -."
+    ),
+    kind: str = typer.Option(
+        "",
+        "--list-as",
+        metavar="FORMAT",
+        help="jsonl, csv, tsv or txt, where LIST has no suffix; else it is recognised.",
+    ),
     skip_broken: bool = typer.Option(False, "--skip-broken", help="Go on without images that cannot be used."),
     device: str | None = DEVICE,
     k: int = typer.Option(10, "-k", min=1, help="How many parents to suggest."),
+    sentences: bool = typer.Option(True, help="Give reasons as sentences in JSON and Parquet."),
+    resume: bool = typer.Option(False, "--resume", help="Go on with OUT where a stopped run left off."),
+    workers: int = WORKERS,
+    scheduler: str = SCHEDULER,
+    quiet: bool = QUIET,
     json: bool = typer.Option(False, "--json", help="Print JSON: one document, or with --file a list of them."),
 ) -> None:
     """Rank parents for new concepts, with probability, path and reasons.
 
+    A list of any length is read, placed and written in parts; its own columns go along.
+
     Example: taxosphere suggest ontology-model "protein folding" -d "how a chain takes its shape"
     Example: taxosphere suggest bird-model --image front.jpg --image side.jpg
+    Example: taxosphere suggest ontology-model --file new.csv -o suggestions.csv --workers 4
     """
+    if bool(name.strip() or image) == (file is not None):
+        raise InputError("name one new concept or show it with --image, or give a list with --file")
+    if file is None:
+        if out is not None or form or kind or resume or scheduler or workers > 1:
+            raise InputError(
+                "--out, --as, --list-as, --resume, --workers and --scheduler are for a list: give it with --file"
+            )
+        _one(model, name.strip(), description.strip(), image, skip_broken=skip_broken, k=k, device=device, json=json)
+        return
+    if description:
+        raise InputError("--description is for one new concept; a list has a column for it", file)
+    if json and (out is not None or form):
+        raise InputError("--json prints on standard output; for a file leave it out, -o names the format")
+    if resume and out in (None, _STREAM):
+        raise InputError("--resume goes on with a file: name it with -o")
+    if out is None and not json and not form:
+        _show_list(model, file, kind, skip_broken=skip_broken, k=k, device=device)
+        return
+    from taxosphere.scale.placer import Placer
+
+    threads = 1 if workers > 1 or scheduler else None
+    placer = Placer(model, k=k, sentences=sentences, skip_broken=skip_broken, threads=threads, device=device)
+    form = "json" if json else form
+    _stream(placer, model, file, kind, out or _STREAM, form, resume=resume, pool=(workers, scheduler), quiet=quiet)
+
+
+def _one(
+    model: Path,
+    name: str,
+    description: str,
+    images: list[str],
+    *,
+    skip_broken: bool,
+    k: int,
+    device: str | None,
+    json: bool,
+) -> None:
     from taxosphere.cli.images import usable
-    from taxosphere.placing.concept_list import read_concepts, with_ids
+    from taxosphere.placing.concept_list import with_ids
     from taxosphere.polaris import Polaris
     from taxosphere.taxonomy import Concept
 
-    if bool(name.strip() or image) == (file is not None):
-        raise InputError("name one new concept or show it with --image, or give a list with --file")
-    if file is not None and description:
-        raise InputError("--description is for one new concept; a list has a column for it", file)
     fitted = Polaris.load(model, device=device)
-    if image and fitted.image_model is None:
+    if images and fitted.image_model is None:
         raise InputError("this model was fitted on a taxonomy without images, so it cannot look at any", model)
-    if file is not None:
-        concepts = read_concepts(file, fitted.taxonomy, output.warn)
-    else:
-        asked = Concept("", name.strip(), description.strip(), images=tuple(image))
-        concepts = with_ids([(0, asked)], fitted.taxonomy)
-    concepts = usable(fitted, concepts, skip=skip_broken)
+    asked = with_ids([(0, Concept("", name, description, images=tuple(images)))], fitted.taxonomy)
+    suggestions = next(fitted.suggest_many(usable(fitted, asked, skip=skip_broken), k=k))
     if not json:
-        for suggestions in fitted.suggest_many(concepts, k=k):  # shown as they come
-            show(fitted, suggestions)
+        show(fitted, suggestions)
         return
-    documents = []
-    with steps() as report:
-        for suggestions in fitted.suggest_many(concepts, k=k):
-            documents.append(with_sentences(fitted, suggestions))
-            if file is not None:
-                report(len(documents), len(concepts), "suggesting")
-    output.document(documents if file is not None else documents[0])
+    output.document(with_sentences(fitted, suggestions))
+
+
+def _show_list(model: Path, file: Path, kind: str, *, skip_broken: bool, k: int, device: str | None) -> None:
+    """Show a list as text, as the suggestions come."""
+    from taxosphere.cli.images import usable
+    from taxosphere.placing import inference
+    from taxosphere.placing.list_reader import stream_list
+    from taxosphere.polaris import Polaris
+    from taxosphere.scale.stream import in_parts
+
+    rows = stream_list(file, output.warn, kind=_checked_kind(kind))
+    fitted: Polaris | None = None
+    for part in in_parts(rows, 256):
+        fitted = fitted or Polaris.load(model, device=device)
+        concepts = usable(fitted, [row.concept for row in part], skip=skip_broken)
+        for suggestions in inference.suggest_many(fitted.fitted, concepts, k=k):
+            show(fitted, suggestions)
+
+
+def _stream(
+    placer: Any,
+    model: Path,
+    file: Path,
+    kind: str,
+    out: Path,
+    form: str,
+    *,
+    resume: bool,
+    pool: tuple[int, str],
+    quiet: bool,
+) -> None:
+    """Answer a list into a file or a pipe."""
+    from taxosphere import artifact, atomic
+    from taxosphere.placing.list_reader import kind_of, stream_list
+    from taxosphere.scale import stream
+    from taxosphere.scale.answer_files import SUFFIXES, format_of
+    from taxosphere.scale.executors import open_executor
+
+    if form and form not in SUFFIXES.values():
+        raise InputError(f"there is no format '{form}'; there are {', '.join(sorted(set(SUFFIXES.values())))}")
+    form = form or ("jsonl" if out == _STREAM else format_of(out))
+    kind = _checked_kind(kind) or kind_of(file)
+    artifact.read_manifest(model)
+    if out != _STREAM:
+        atomic.refuse_file(out)
+        if file != _STREAM and out.resolve() == file.resolve():
+            raise InputError("is the list of new concepts; write to another file", out)
+        if file == _STREAM and resume:
+            raise InputError("--resume reads the list again: give it as a file, not through a pipe")
+    rows = stream_list(file, output.warn, kind=kind)
+    total = _count(file, kind)
+    with steps(quiet=quiet) as report, open_executor(*pool) as executor:
+        work = stream.Stream(
+            rows=rows,
+            source=file,
+            form=form,
+            placer=placer,
+            executor=executor,
+            report=lambda done: report(done, max(total, done), "suggesting"),
+        )
+        report(0, total, "suggesting")
+        if out == _STREAM:
+            with atomic.named("standard output"):
+                work.to_stream(sys.stdout.buffer)
+            return
+        digest = "" if file == _STREAM else stream.file_digest(file)
+        request = stream.make_request(digest, model, form=form, k=placer.k, sentences=placer.sentences)
+        try:
+            done = work.to_file(out, stream.work_beside(out, request), resume=resume)
+        except (KeyboardInterrupt, Stopped):
+            if file != _STREAM:
+                output.say("stopped; the same command with --resume goes on from here")
+            raise
+    if not quiet:
+        output.say(f"wrote {out}: {done:,} concepts")
+
+
+def _checked_kind(kind: str) -> str:
+    from taxosphere.placing.list_reader import KINDS
+
+    if kind and kind not in KINDS:
+        raise InputError(f"there is no kind of list '{kind}'; there are {', '.join(KINDS)}")
+    return kind
+
+
+def _count(file: Path, kind: str) -> int:
+    """About how many rows a text file has, for the time that is left; 0 where it cannot be told."""
+    from taxosphere.taxonomy.formats.io.compression import compression_suffix
+
+    if file == _STREAM or kind in ("parquet", "workbook") or compression_suffix(file):
+        return 0
+    with file.open("rb") as handle:
+        return sum(block.count(b"\n") for block in iter(lambda: handle.read(1 << 20), b""))
 
 
 def show(model: Polaris, suggestions: Suggestions) -> None:
@@ -86,9 +229,6 @@ def show(model: Polaris, suggestions: Suggestions) -> None:
 
 def with_sentences(model: Polaris, suggestions: Suggestions) -> dict[str, Any]:
     """The document of `--json`: the suggestions, the first of them with their reasons as sentences."""
-    from taxosphere.placing.reasons import explain
+    from taxosphere.scale.placer import document
 
-    document = suggestions.as_dict()
-    for entry, reasons in zip(document["suggestions"], explain(model.fitted, suggestions, most=_EXPLAINED)):
-        entry["sentences"] = [{"text": reason.text, "for": reason.supports} for reason in reasons]
-    return document
+    return {"query": suggestions.as_dict()["query"], **document(model.fitted, suggestions, sentences=True)}

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import io
 import os
+import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, TextIO, cast
 
@@ -68,15 +69,26 @@ def reading(path: Path) -> Iterator[None]:
         raise InputError(f"cannot be read: {error.strerror or error}", path=path) from None
 
 
+def peek(path: Path) -> bytes:
+    """The first bytes of standard input (``-``), which can be read again afterwards."""
+    buffer = cast(io.BufferedReader, sys.stdin.buffer)
+    with reading(path):
+        return buffer.peek(1)
+
+
 @contextmanager
 def open_raw_bytes(path: Path) -> Iterator[IO[bytes]]:
-    """Decompressed bytes with the byte order mark, if there is one; refuses empty files."""
-    with (
-        reading(path),
-        path.open("rb") as raw,
-        compression.decompressed(raw, path) as plain,
-        io.BufferedReader(cast(io.RawIOBase, plain)) as handle,
-    ):
+    """Decompressed bytes with the byte order mark, if there is one; refuses empty files.
+
+    Standard input (``-``) is taken as it is.
+    """
+    with reading(path), ExitStack() as opened:
+        if path == STREAM:
+            handle = cast(io.BufferedReader, sys.stdin.buffer)
+        else:
+            raw = opened.enter_context(path.open("rb"))
+            plain = opened.enter_context(compression.decompressed(raw, path))
+            handle = opened.enter_context(io.BufferedReader(cast(io.RawIOBase, plain)))
         if not handle.peek(1):
             raise InputError("the file is empty", path=path)
         yield handle

@@ -23,11 +23,14 @@ def separator(path: Path) -> str:
     return "," if bare_suffix(path) == ".csv" else "\t"
 
 
-def read_rows(path: Path) -> Iterator[Row]:
-    """Rows that are not empty. In a comma table quotes must match; in a tab table a stray quote stands for itself."""
+def read_rows(path: Path, between: str = "") -> Iterator[Row]:
+    """Rows that are not empty. In a comma table quotes must match; in a tab table a stray quote stands for itself.
+
+    ``between`` says which of the two it is, "," or a tab, where the suffix does not.
+    """
     with open_text(path) as handle:
         lines = _without_nul(path, handle)
-        if separator(path) == "\t":
+        if (between or separator(path)) == "\t":
             first = next(lines, "")
             if not first.endswith("\n"):
                 check_line_ends(path, first)
