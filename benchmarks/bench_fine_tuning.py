@@ -15,9 +15,9 @@ import torch
 from taxosphere import Taxonomy
 from taxosphere.encoders.text.transformer import TransformerEncoder
 from taxosphere.encoders.weights import locate
-from taxosphere.model.checkpoint import Epoch
+from taxosphere.model.history import Epoch, highest
 from taxosphere.model.presets import auto
-from taxosphere.model.training import fine_tune, highest, train_head
+from taxosphere.model.training import fine_tune, train_head
 from taxosphere.model.validation import Validation
 from taxosphere.taxonomy.split import leaves, published, read_parts
 

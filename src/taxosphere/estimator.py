@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from taxosphere.errors import kind_of
 from taxosphere.images.model import ImageModel
-from taxosphere.model.checkpoint import Epoch
 from taxosphere.model.config import PolarisConfig
+from taxosphere.model.history import Epoch
 from taxosphere.placing import inference, inspection
 from taxosphere.placing.concept_list import New, as_concepts
 from taxosphere.placing.inference import Fitted, RankedBatch

@@ -17,8 +17,8 @@ from taxosphere.encoders.text.vectors import TextVectors
 from taxosphere.errors import InputError
 from taxosphere.fitting import EncoderLike, load_encoder, with_absolute_paths, with_encoder
 from taxosphere.images.model import ImageModel
-from taxosphere.model.checkpoint import Epoch
 from taxosphere.model.config import PolarisConfig
+from taxosphere.model.history import Epoch
 from taxosphere.model.network import SphereNetwork
 from taxosphere.placing.inference import Fitted, assemble
 from taxosphere.placing.insertion import Insertion

@@ -36,7 +36,7 @@ CASES: dict[str, dict[str, object]] = {
     "taxoexpan": EGO,
     "steam": {**EGO, "hidden": 16},
 }
-UNTRAINED = {*methods.REFERENCES, "polaris", "polaris-cosine", "polaris-paper"}
+UNTRAINED = {*methods.REFERENCES, "polaris", "polaris-cosine", "polaris-paper", "polaris-paper-frozen"}
 
 
 KINDS = {"tool": ["hammer", "chisel", "spanner"], "tree": ["maple", "willow", "spruce"], "fish": ["trout", "pike"]}

@@ -27,7 +27,7 @@ FUNCTIONS = {
     "orbit.radius.radii": ["taxonomy"],
     "orbit.gate.delta": ["taxonomy"],
 }
-METHODS = """polaris polaris-cosine polaris-paper transe rotate hake bert-mlp hyperexpan cone
+METHODS = """polaris polaris-cosine polaris-paper polaris-paper-frozen transe rotate hake bert-mlp hyperexpan cone
 entailment-cones box gumbel-box arborist tmn taxoexpan steam
 clip-zero-shot clip-1 clip-2 tfidf tfidf-internal encoder-cosine sibling-vote""".split()
 

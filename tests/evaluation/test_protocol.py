@@ -7,7 +7,10 @@ from typing import Self
 import numpy as np
 import pytest
 
+from support.tiny_encoder import build_tiny_encoder
 from taxosphere import Concept, Taxonomy
+from taxosphere.encoders.text.transformer import TransformerEncoder
+from taxosphere.encoders.weights import locate
 from taxosphere.errors import InputError
 from taxosphere.evaluation import protocol
 from taxosphere.evaluation.protocol import Plan
@@ -33,6 +36,11 @@ def quick(name: str) -> dict[str, str]:
     if name == "polaris":
         return {"training.epochs": "1", "ranking.folds": "2", "ranking.epochs": "2", "ranking.nets": "1"}
     return {"training.epochs": "1"} if name.startswith("polaris") else {"steps": "3"}
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> TransformerEncoder:
+    return TransformerEncoder(locate(str(build_tiny_encoder(tmp_path_factory.mktemp("tiny-encoder")))))
 
 
 class Recorder:
@@ -61,10 +69,11 @@ def recorded(taxonomy, parts, name, letters, plan=Plan(runs=1)):  # noqa: B008
 
 
 @pytest.mark.parametrize(
-    ("name", "kind"), [(name, "published") for name in methods.names("text")] + [("sibling-vote", "leaves")]
+    ("name", "kind"), [(name, "published") for name in methods.names("parents")] + [("sibling-vote", "leaves")]
 )
-def test_the_answers_cannot_reach_the_scores(name, kind, letters) -> None:
+def test_the_answers_cannot_reach_the_scores(name, kind, letters, tiny) -> None:
     """Give every query random other parents in the hidden part: nothing a method computes may change by a bit."""
+    letters = tiny if name == "polaris-paper" else letters  # whose encoder learns along
     taxonomy, parts = forest()
     plan = Plan(kind, runs=1)
     part = protocol.make_split(taxonomy, parts, plan, 0)

@@ -8,7 +8,7 @@ import pytest
 from taxosphere.errors import InputError
 from taxosphere.methods import registry as methods
 
-CONTRACT = """polaris polaris-cosine polaris-paper polaris-text polaris-both transe rotate hake
+CONTRACT = """polaris polaris-cosine polaris-paper polaris-paper-frozen polaris-text polaris-both transe rotate hake
 bert-mlp hyperexpan cone entailment-cones box
 gumbel-box arborist tmn taxoexpan steam clip-zero-shot clip-1 clip-2 tfidf tfidf-internal encoder-cosine sibling-vote"""
 

@@ -13,7 +13,8 @@ from taxosphere.encoders.weights import locate
 from taxosphere.model.checkpoint import Checkpoints
 from taxosphere.model.config import PolarisConfig
 from taxosphere.model.early_stopping import fit_head, fit_tuned, validation_split
-from taxosphere.model.training import TrainingRun, highest, train_head
+from taxosphere.model.history import highest
+from taxosphere.model.training import TrainingRun, train_head
 
 CONFIG = PolarisConfig().with_overrides(
     ["network.dim=12", "network.hidden=16", "training.epochs=10", "training.batch=16", "training.patience=2"]

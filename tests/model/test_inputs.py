@@ -8,6 +8,7 @@ import torch
 
 from taxosphere.encoders.text.transformer import TransformerEncoder
 from taxosphere.encoders.weights import locate
+from taxosphere.model import inputs
 from taxosphere.model.config import NetworkConfig
 from taxosphere.model.inputs import FixedVectors, TrainableEncoder
 from taxosphere.model.network import SphereNetwork
@@ -28,7 +29,11 @@ def test_frozen_serves_the_lift_of_its_rows(tiny_folder: Path) -> None:
     assert source.parameters() == []
 
 
-def test_two_passes_in_parts_give_the_gradient_of_one_pass(tiny_folder: Path) -> None:
+@pytest.mark.parametrize("tokens", [0, inputs.GRAPH_TOKENS])
+def test_parts_with_and_without_a_kept_graph_give_the_gradient_of_one_pass(
+    tiny_folder: Path, tokens: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inputs, "GRAPH_TOKENS", tokens)
     encoder, network = parts(tiny_folder)
     pairs = [np.array([3, 9, 20]), np.array([20, 33, 1, 3])]  # 3 and 20 are shared by two batches of one step
     source = TrainableEncoder(encoder, TEXTS, network, bf16=False)

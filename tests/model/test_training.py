@@ -11,20 +11,11 @@ from taxosphere import Taxonomy
 from taxosphere.encoders.text.transformer import TransformerEncoder
 from taxosphere.encoders.weights import locate
 from taxosphere.model import batches, objectives
-from taxosphere.model.checkpoint import Epoch
 from taxosphere.model.config import PolarisConfig
+from taxosphere.model.history import Epoch, best_epoch, finished
 from taxosphere.model.inputs import FixedVectors
 from taxosphere.model.negatives import Lineage
-from taxosphere.model.training import (
-    add_noise,
-    best_epoch,
-    fine_tune,
-    finished,
-    make_optimiser,
-    new_network,
-    rate,
-    train_head,
-)
+from taxosphere.model.training import add_noise, fine_tune, make_optimiser, new_network, rate, train_head
 from taxosphere.model.validation import Validation, mean_reciprocal_rank
 from taxosphere.taxonomy.split import leaves
 
@@ -85,7 +76,7 @@ def test_training_answers_validation_queries_better(grove: Grove) -> None:
     mrr = [entry.mrr for entry in head.history]
     untrained = new_network(24, config, 0)
     sources = FixedVectors(vectors, untrained), FixedVectors(validation.vectors, untrained)
-    assert max(mrr) > 1.1 * mean_reciprocal_rank(untrained, *sources, validation.gold, config.loss)
+    assert max(mrr) > 1.1 * mean_reciprocal_rank(untrained, *sources, validation, config.loss)
     assert head.best == 1 + mrr.index(max(mrr))
 
 

@@ -35,7 +35,12 @@ def test_a_query_equal_to_its_parent_ranks_first() -> None:
     vectors = torch.randn(9, 4, generator=torch.Generator().manual_seed(1))
     gold = tuple(np.array([i]) for i in range(9))
     source = FixedVectors(vectors, network)
-    assert validation.mean_reciprocal_rank(network, source, source, gold, LossConfig(logit="cosine")) == 1.0
+    assert (
+        validation.mean_reciprocal_rank(
+            network, source, source, validation.Validation(gold), LossConfig(logit="cosine")
+        )
+        == 1.0
+    )
 
 
 def test_a_score_that_is_no_number_ranks_last() -> None:

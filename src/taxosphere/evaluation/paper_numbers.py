@@ -126,7 +126,12 @@ SIGNIFICANCE = {  # data set: (z, p) as printed; p does not follow from z
 }
 
 _ALIASES = {"semeval_food": "semeval_food_temp", "cub200_wikispecies": "birds200"}
-_OURS = {"polaris-cosine": "polaris", "polaris-paper": "polaris", "entailment-cones": "cone"}
+_OURS = {
+    "polaris-cosine": "polaris",
+    "polaris-paper": "polaris",
+    "polaris-paper-frozen": "polaris",
+    "entailment-cones": "cone",
+}
 
 Printed = Mapping[str, tuple[float, float]]  # metric: (mean, deviation)
 

@@ -16,6 +16,7 @@ from taxosphere.evaluation.protocol import Run
 
 Record = dict[str, Any]
 IMAGES = "80:20 of the images"  # the split where images are named
+NOT_HONEST_MARK = "(not honest)"  # behind the name of a method that was measured by the paper's protocol
 Key = tuple[str, str, int]  # dataset, method, random state
 
 
@@ -23,9 +24,11 @@ def record(dataset: str, name: str, split: str, run: Run, repairs: Sequence[str]
     """The record of one run: everything that tables and tests of significance need, as JSON types."""
     return {
         "dataset": dataset,
-        "method": name,
+        "method": name if run.protocol == "honest" else f"{name} {NOT_HONEST_MARK}",
         "seed": run.random_state,
         "split": split,
+        "protocol": run.protocol,
+        "collapsed": run.collapsed,
         "candidates": run.candidates,
         "queries": len(run.outcome.sizes),
         "several_parents": bool((run.outcome.sizes > 1).any()),

@@ -11,18 +11,19 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from taxosphere.errors import InputError
 from taxosphere.model import gamma, presets
-from taxosphere.model.checkpoint import Epoch
 from taxosphere.model.config import PolarisConfig
 from taxosphere.model.early_stopping import fit_head
+from taxosphere.model.history import Epoch, collapsed
 from taxosphere.model.network import SphereNetwork
 from taxosphere.model.training import TrainingRun, train_head
 from taxosphere.orbit import gate
+from taxosphere.orbit.gate import Gate
 from taxosphere.taxonomy import Concept, Taxonomy
+from taxosphere.typing import Floats
 
 if TYPE_CHECKING:
     from taxosphere.encoders.text.registry import TextEncoder
@@ -90,30 +91,48 @@ class PolarisCosine(Configured):
             raise InputError("this method keeps the encoder frozen; leave training.fine_tune out")
         vectors = torch.from_numpy(encoder.encode([concept.text for concept in seed.concepts()]))
         head = fit_head(vectors, seed, config, TrainingRun(random_state))
-        self.history = curves(head.history)
+        self.history, self.collapsed = curves(head.history), collapsed(head.history)
         self.gamma = gamma.gamma(head, seed, config.orbit)
-        self._mode, self._thresholds = config.orbit.gate, gate.thresholds(gate.delta(seed), self.gamma)
         others = range(random_state + 1, random_state + self._heads)
         more = [train_head(vectors, seed, config, random_state=n, epochs=head.epochs).network for n in others]
-        self._encoder, self._networks = encoder, (head.network, *more)
-        self._points = _points(self._networks, vectors)
+        seed_gate = Gate(gate.thresholds(gate.delta(seed), self.gamma), config.orbit.gate)
+        self._scorer = SphereScorer(encoder, (head.network, *more), vectors, seed_gate)
         return self
 
-    def score(self, queries: Sequence[Concept]) -> NDArray[np.float32]:
+    def score(self, queries: Sequence[Concept]) -> Floats:
         """Scores (queries, seed concepts), higher is better."""
-        vectors = torch.from_numpy(self._encoder.encode([query.text for query in queries]))
-        cosine = (_points(self._networks, vectors) @ self._points.T).numpy()
-        return np.asarray(gate.gated_scores(cosine, self._thresholds, self._mode), np.float32)
+        return self._scorer.score(queries)
 
-    def sphere(self) -> NDArray[np.float32]:
+    def sphere(self) -> Floats:
         """Points (n, d) of the concepts of the seed."""
-        return np.asarray(self._points.numpy(), np.float32)
+        return np.asarray(self._scorer.points.numpy(), np.float32)
 
 
-class PolarisPaper(PolarisCosine):
-    """Every formula as printed, hard gate, the paper's settings for a data set of this size."""
+class SphereScorer:
+    """Cosines between queries and candidates on the sphere, behind a gate.
 
-    preset: ClassVar[str] = "paper"
+    Parameters
+    ----------
+    encoder : TextEncoder
+    networks : sequence of SphereNetwork
+        Heads whose cosines are averaged.
+    vectors : Tensor of shape (n, m)
+        The encoder's vectors of the candidates.
+    gate : Gate
+    """
+
+    def __init__(self, encoder: TextEncoder, networks: Sequence[SphereNetwork], vectors: Tensor, gate: Gate) -> None:
+        self.encoder, self.networks, self.gate = encoder, networks, gate
+        self.points = _points(networks, vectors)
+
+    def cosines(self, queries: Sequence[Concept]) -> Floats:
+        """Cosines (q, n)."""
+        vectors = torch.from_numpy(self.encoder.encode([query.text for query in queries]))
+        return np.asarray((_points(self.networks, vectors) @ self.points.T).numpy(), np.float32)
+
+    def score(self, queries: Sequence[Concept]) -> Floats:
+        """Scores (q, n), higher is better."""
+        return np.asarray(self.gate.scores(self.cosines(queries)), np.float32)
 
 
 def _points(networks: Sequence[SphereNetwork], vectors: Tensor) -> Tensor:
@@ -124,10 +143,11 @@ def _points(networks: Sequence[SphereNetwork], vectors: Tensor) -> Tensor:
 
 
 def curves(history: Sequence[Epoch]) -> dict[str, list[float]]:
-    """Losses, seconds and validation MRR of each epoch, as lists by name."""
+    """Losses, seconds, validation MRR and mean cosine of each epoch, as lists by name."""
     curves: dict[str, list[float]] = {}
     for epoch in history:
         validated = {} if epoch.mrr is None else {"mrr": epoch.mrr}
-        for name, value in {**epoch.terms, "seconds": epoch.seconds, **validated}.items():
+        spread = {} if epoch.mean_cosine is None else {"mean_cosine": epoch.mean_cosine}
+        for name, value in {**epoch.terms, "seconds": epoch.seconds, **validated, **spread}.items():
             curves.setdefault(name, []).append(value)
     return curves

@@ -19,30 +19,22 @@ from torch import Tensor, nn
 
 from taxosphere import atomic
 from taxosphere.errors import InputError
+from taxosphere.model.history import Epoch
 from taxosphere.model.riemannian import RiemannianAdam
 
 FORMAT = "1"
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
-class Epoch:
-    """One epoch: its number from 1, mean loss terms, validation MRR after it (None without validation), seconds."""
-
-    number: int
-    terms: dict[str, float]
-    mrr: float | None
-    seconds: float
-
-
 @dataclass
 class State:
-    """A training after ``len(history)`` epochs; ``best`` holds the weights of the best of them."""
+    """A training after ``len(history)`` epochs; ``best`` and ``kept`` hold weights of the best and of a chosen one."""
 
     modules: dict[str, nn.Module]
     optimiser: RiemannianAdam
     history: list[Epoch] = field(default_factory=list)
     best: dict[str, Tensor] = field(default_factory=dict)
+    kept: dict[str, Tensor] = field(default_factory=dict)
 
     def weights(self) -> dict[str, Tensor]:
         """All weights, by ``module.key``."""
@@ -52,9 +44,9 @@ class State:
             for key, value in module.state_dict().items()
         }
 
-    def keep_best(self) -> None:
-        """Copy the present weights to ``best``."""
-        self.best = {key: value.clone() for key, value in self.weights().items()}
+    def copy_weights(self) -> dict[str, Tensor]:
+        """A copy of the present weights, by ``module.key``."""
+        return {key: value.clone() for key, value in self.weights().items()}
 
     def load_weights(self, weights: Mapping[str, Tensor]) -> None:
         """Put weights, named as in `weights`, into the modules."""
@@ -99,6 +91,7 @@ class Checkpoint:
             )
         state.load_weights(strip_prefix("weights.", tensors))
         state.best = strip_prefix("best.", tensors)
+        state.kept = strip_prefix("kept.", tensors)
         state.history = [Epoch(**entry) for entry in json.loads(notes["history"])]
         state.optimiser.load_state(strip_prefix("optimiser.", tensors))
 
@@ -110,6 +103,7 @@ class Checkpoint:
         tensors = {
             **{f"weights.{key}": value for key, value in state.weights().items()},
             **{f"best.{key}": value for key, value in state.best.items()},
+            **{f"kept.{key}": value for key, value in state.kept.items()},
             **{f"optimiser.{key}": value for key, value in state.optimiser.state().items()},
         }
         notes = {"format": FORMAT, "run": run, "history": json.dumps([asdict(entry) for entry in state.history])}

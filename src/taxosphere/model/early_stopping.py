@@ -9,10 +9,10 @@ import torch
 from torch import Tensor
 
 from taxosphere.encoders.text.transformer import TransformerEncoder
-from taxosphere.model.checkpoint import Epoch
 from taxosphere.model.config import PolarisConfig
+from taxosphere.model.history import Epoch, highest
 from taxosphere.model.network import SphereNetwork
-from taxosphere.model.training import TrainedHead, TrainingRun, fine_tune, highest, train_head
+from taxosphere.model.training import TrainedHead, TrainingRun, fine_tune, train_head
 from taxosphere.model.validation import Validation
 from taxosphere.taxonomy import Taxonomy
 from taxosphere.taxonomy.split import Split, leaves

@@ -14,6 +14,9 @@ from taxosphere.encoders.text.transformer import TransformerEncoder, batches_by_
 from taxosphere.model.network import SphereNetwork
 from taxosphere.typing import Longs
 
+GRAPH_TOKENS = 12_288
+"""Tokens of a step, padding included, whose graph is kept: about 2 GB for the packaged encoder."""
+
 
 class Inputs(Protocol):
     """The encoder's side of a training step: ``begin_step``, ``lifted`` for every batch, ``backward``."""
@@ -58,9 +61,10 @@ class FixedVectors:
 class TrainableEncoder:
     """An encoder whose last layers, or all of them, are trained.
 
-    Each step encodes each distinct concept of its batches once without a graph, lets the losses put their gradients on
-    those vectors, and encodes again in small parts to propagate them into the weights: memory is bounded by a part,
-    however many concepts share a step. Dropout stays off, so both passes agree and no random state has to be kept.
+    Each step encodes each distinct concept of its batches, lets the losses put their gradients on those vectors, and
+    propagates them into the weights part by part. Where a step has more than `GRAPH_TOKENS` tokens, the first pass
+    keeps no graph and every part is encoded again for the second: memory is bounded by a part, however many concepts
+    share a step. Dropout stays off, so both ways agree and no random state has to be kept.
 
     Parameters
     ----------
@@ -95,6 +99,7 @@ class TrainableEncoder:
         self._row = np.full(len(texts), -1)  # of each concept in _vectors
         self._vectors = torch.zeros(0)  # (n, m) of this step's concepts, a leaf of the graph
         self._concepts: Longs = np.zeros(0, np.int64)
+        self._graph: list[Tensor] = []  # vectors of this step's parts where they keep their graph
 
     def _embed(self, concepts: Longs) -> Tensor:
         with torch.autocast(self._network.device.type, dtype=torch.bfloat16, enabled=self._bf16):
@@ -103,17 +108,26 @@ class TrainableEncoder:
     def _parts(self, concepts: Longs) -> list[NDArray[np.intp]]:
         return batches_by_length([self._tokens[i] for i in concepts])
 
-    def _encode(self, concepts: Longs) -> Tensor:
+    def _encode(self, concepts: Longs, *, keep_graph: bool = False) -> Tensor:
         out = torch.empty(len(concepts), self.encoder.dim, device=self._network.device)
-        with torch.no_grad():
-            for rows in self._parts(concepts):
-                out[torch.from_numpy(rows)] = self._embed(concepts[rows])
+        self._graph = []
+        for rows in self._parts(concepts):
+            with torch.set_grad_enabled(keep_graph):
+                part = self._embed(concepts[rows])
+            out[torch.from_numpy(rows)] = part.detach()
+            if keep_graph:
+                self._graph.append(part)
         return out
+
+    def _tokens_of(self, concepts: Longs) -> int:
+        """Tokens that encoding these concepts takes, padding included."""
+        return sum(len(rows) * max(len(self._tokens[concepts[row]]) for row in rows) for rows in self._parts(concepts))
 
     def begin_step(self, concepts: Longs) -> None:
         self._concepts = concepts
         self._row[concepts] = np.arange(len(concepts))
-        self._vectors = self._encode(concepts).requires_grad_()
+        few = self._tokens_of(concepts) <= GRAPH_TOKENS
+        self._vectors = self._encode(concepts, keep_graph=few).requires_grad_()
 
     def lifted(self, concepts: Longs) -> Tensor:
         rows = torch.from_numpy(self._row[concepts]).to(self._vectors.device)
@@ -121,8 +135,10 @@ class TrainableEncoder:
 
     def backward(self) -> None:
         assert self._vectors.grad is not None
-        for rows in self._parts(self._concepts):
-            torch.autograd.backward(self._embed(self._concepts[rows]), self._vectors.grad[torch.from_numpy(rows)])
+        for number, rows in enumerate(self._parts(self._concepts)):
+            part = self._graph[number] if self._graph else self._embed(self._concepts[rows])
+            torch.autograd.backward(part, self._vectors.grad[torch.from_numpy(rows)])
+        self._graph = []
 
     def lift_all(self) -> Tensor:
         with torch.no_grad():

@@ -71,12 +71,19 @@ def column(name: str) -> PolarisConfig:
 
 
 def paper(name: str) -> PolarisConfig:
-    """A column with every formula as printed: plain tanh, approximate Bessel terms, norm of the field, hard gate."""
-    return column(name).with_overrides(
+    """A column with every formula as printed: plain tanh, approximate Bessel terms, norm of the field, hard gate.
+
+    The paper does not say where κ begins. Its approximation A ≈ 1 − (d−1)/2κ is negative below κ = (d−1)/2, where the
+    probabilistic loss pushes children away from their parents and training collapses; κ begins at 2(d−1), A at 3/4.
+    """
+    settings = column(name)
+    return settings.with_overrides(
         (
+            f"network.kappa_start={2 * (settings.network.dim - 1)}",
             "network.tanh_gain=unit",
             "loss.bessel=paper",
             "loss.svgd_variant=paper",
+            "training.warmup=0",
             "training.decay=false",
             "training.noise=0",
             "orbit.gate=hard",

@@ -20,8 +20,9 @@ from torch import Tensor, nn
 from taxosphere.encoders.device import CPU
 from taxosphere.encoders.text.transformer import TransformerEncoder
 from taxosphere.model import batches, objectives
-from taxosphere.model.checkpoint import NO_CHECKPOINTS, Checkpoint, Checkpoints, Epoch, State
+from taxosphere.model.checkpoint import NO_CHECKPOINTS, Checkpoint, Checkpoints, State, strip_prefix
 from taxosphere.model.config import PolarisConfig, TrainingConfig
+from taxosphere.model.history import Epoch, best_epoch, collapsed, finished, highest
 from taxosphere.model.inputs import FixedVectors, Inputs, TrainableEncoder
 from taxosphere.model.negatives import Lineage
 from taxosphere.model.network import SphereNetwork
@@ -61,16 +62,32 @@ class TrainingRun:
 
 @dataclass(frozen=True)
 class TrainedHead:
-    """A trained network with the history of its training; ``encoder`` is the fine-tuned one, if there is one."""
+    """A trained network with the history of its training.
+
+    Attributes
+    ----------
+    network : SphereNetwork
+    history : tuple of Epoch
+    encoder : TransformerEncoder, optional
+        The fine-tuned one, if there is one.
+    kept : TrainedHead, optional
+        The same training after the epoch that was to be kept.
+    """
 
     network: SphereNetwork
     history: tuple[Epoch, ...]
     encoder: TransformerEncoder | None = None
+    kept: TrainedHead | None = None
 
     @property
     def best(self) -> int:
         """Number of epochs behind the weights: that of the highest validation MRR, or all without validation."""
         return best_epoch(self.history)
+
+    @property
+    def collapsed(self) -> bool:
+        """Whether training ended with all concepts in one place, where nothing tells them apart."""
+        return collapsed(self.history)
 
 
 @dataclass(frozen=True)
@@ -82,6 +99,7 @@ class Task:
     random_state: int
     epochs: int
     validation: Validation | None = None
+    keep: int = 0
     checkpoint: Checkpoint | None = None
     progress: EpochProgress | None = None
 
@@ -95,6 +113,7 @@ def train_head(
     start: SphereNetwork | None = None,
     validation: Validation | None = None,
     epochs: int | None = None,
+    keep: int = 0,
     checkpoint: Checkpoint | None = None,
     progress: EpochProgress | None = None,
     device: str = CPU,
@@ -116,6 +135,8 @@ def train_head(
         ``training.patience`` epochs without a better one.
     epochs : int, optional
         Epochs at most; default: ``training.epochs``.
+    keep : int
+        Also return the weights after this epoch, as ``kept``; training goes on at least that long.
     checkpoint : Checkpoint, optional
         File to resume from and to write to.
     progress : callable, optional
@@ -137,12 +158,14 @@ def train_head(
         random_state=random_state,
         epochs=epochs or config.training.epochs,
         validation=validation,
+        keep=keep,
         checkpoint=checkpoint,
         progress=progress,
     )
     queries = None if validation is None else FixedVectors(validation.require_vectors(), network)
     with one_thread():
-        return train(task, network, FixedVectors(vectors, network), queries, vectors.detach().numpy().tobytes())
+        trained, _ = train(task, network, FixedVectors(vectors, network), queries, vectors.detach().numpy().tobytes())
+    return trained
 
 
 def fine_tune(
@@ -155,6 +178,7 @@ def fine_tune(
     start: SphereNetwork | None = None,
     validation: Validation | None = None,
     epochs: int | None = None,
+    keep: int = 0,
     checkpoint: Checkpoint | None = None,
     progress: EpochProgress | None = None,
 ) -> TrainedHead:
@@ -166,7 +190,7 @@ def fine_tune(
         Where fine-tuning begins; it is not changed itself.
     texts : sequence of str
         The text of every concept of the seed, in its order.
-    seed, config, random_state, start, epochs, checkpoint, progress
+    seed, config, random_state, start, epochs, keep, checkpoint, progress
         As for `train_head`.
     validation : Validation, optional
         As for `train_head`, with the texts of the queries in place of their vectors.
@@ -186,6 +210,7 @@ def fine_tune(
         random_state=random_state,
         epochs=epochs or config.training.epochs,
         validation=validation,
+        keep=keep,
         checkpoint=checkpoint,
         progress=progress,
     )
@@ -194,8 +219,12 @@ def fine_tune(
     queries = None
     if validation is not None:
         queries = TrainableEncoder(learner, validation.require_texts(), network, bf16=bf16, layers=layers)
-    trained = train(task, network, inputs, queries, json.dumps([encoder.identity, *texts]).encode())
-    return replace(trained, encoder=encoder.with_weights({**encoder.tuned, **inputs.state()}))
+    trained, kept = train(task, network, inputs, queries, json.dumps([encoder.identity, *texts]).encode())
+    trained = replace(trained, encoder=encoder.with_weights({**encoder.tuned, **inputs.state()}))
+    if trained.kept is None:
+        return trained
+    tuned = {name: kept[f"encoder.{name}"].cpu().numpy() for name in inputs.learned}
+    return replace(trained, kept=replace(trained.kept, encoder=encoder.with_weights({**encoder.tuned, **tuned})))
 
 
 def tuning(config: PolarisConfig) -> PolarisConfig:
@@ -205,11 +234,15 @@ def tuning(config: PolarisConfig) -> PolarisConfig:
     return config.model_copy(update={"training": settings.model_copy(update=changed)})
 
 
-def train(task: Task, network: SphereNetwork, inputs: Inputs, queries: Inputs | None, data: bytes) -> TrainedHead:
-    """Train until the epochs are over or validation no longer improves; ``data`` identifies the inputs."""
-    settings = task.config.training
+def train(
+    task: Task, network: SphereNetwork, inputs: Inputs, queries: Inputs | None, data: bytes
+) -> tuple[TrainedHead, dict[str, Tensor]]:
+    """Train until the epochs are over or validation no longer improves; ``data`` identifies the inputs.
+
+    Returns the head and all weights after the epoch ``task.keep``, by ``module.key``; none where it is 0.
+    """
     if len(task.seed.edge_array) == 0:
-        return TrainedHead(network.cpu().eval(), ())
+        return TrainedHead(network.cpu().eval(), ()), {}
     optimiser = make_optimiser(network, inputs, task.config)
     state = State(modules_of(network, inputs), optimiser)
     name = fingerprint(task, network, data)
@@ -217,19 +250,21 @@ def train(task: Task, network: SphereNetwork, inputs: Inputs, queries: Inputs | 
         task.checkpoint.load(state, name)
     lineage = Lineage(task.seed)
 
-    while not finished(state.history, task.epochs, settings.patience):
+    while not is_over(task, state.history):
         began = time.perf_counter()
         number = len(state.history)
-        terms = _train_epoch(task, number, network, inputs, optimiser, lineage)
+        terms, mean_cosine = _train_epoch(task, number, network, inputs, optimiser, lineage)
         mrr = None
         if task.validation is not None and queries is not None:
-            mrr = mean_reciprocal_rank(network, inputs, queries, task.validation.gold, task.config.loss)
+            mrr = mean_reciprocal_rank(network, inputs, queries, task.validation, task.config.loss)
 
-        state.history.append(Epoch(number + 1, terms, mrr, time.perf_counter() - began))
+        state.history.append(Epoch(number + 1, terms, mrr, time.perf_counter() - began, mean_cosine))
         if mrr is not None and best_epoch(state.history) == number + 1:
-            state.keep_best()
+            state.best = state.copy_weights()
+        if number + 1 == task.keep:
+            state.kept = state.copy_weights()
         if task.checkpoint is not None:
-            task.checkpoint.save(state, name, last=finished(state.history, task.epochs, settings.patience))
+            task.checkpoint.save(state, name, last=is_over(task, state.history))
         logger.debug("epoch %d of %d: %s", number + 1, task.epochs, state.history[-1])
         if task.progress is not None:
             task.progress(state.history[-1], task.epochs)
@@ -237,39 +272,54 @@ def train(task: Task, network: SphereNetwork, inputs: Inputs, queries: Inputs | 
     if state.best:
         state.load_weights(state.best)
     log_result(task, state.history)
-    return TrainedHead(network.cpu().eval(), tuple(state.history))
+    kept = None
+    if state.kept:
+        copy = SphereNetwork(network.input_dim, task.config.network)
+        copy.load_state_dict(strip_prefix("network.", state.kept))
+        kept = TrainedHead(copy.eval(), tuple(state.history[: task.keep]))
+    return TrainedHead(network.cpu().eval(), tuple(state.history), kept=kept), state.kept
 
 
 def _train_epoch(
     task: Task, number: int, network: SphereNetwork, inputs: Inputs, optimiser: RiemannianAdam, lineage: Lineage
-) -> dict[str, float]:
-    """One pass over the edges of the seed; returns the mean of every loss term over them."""
+) -> tuple[dict[str, float], float]:
+    """One pass over the edges of the seed; returns means over them: of every loss term, and of `mean_cosine`."""
     config, settings, edges = task.config, task.config.training, len(task.seed.edge_array)
     steps, device = steps_per_epoch(edges, settings), network.device
     rng = np.random.default_rng([task.random_state, number])  # of the epoch alone, so that a resumed one is the same
-    sums: dict[str, float] = {}
+    sums, cosines = dict[str, float](), 0.0
     for step, group in enumerate(batches.epoch(task.seed, lineage, settings, rng)):
         pairs = sum(len(batch.child) for batch in group)
         optimiser.zero_grad()
         inputs.begin_step(distinct(group))
         for batch in group:
             lifted = add_noise(inputs.lifted(batch.concepts), settings.noise, rng)  # (p, m)
-            terms = objectives.terms(network.from_lifted(lifted), batch.to(device), config.loss)
+            embedding = network.from_lifted(lifted)
+            terms = objectives.terms(embedding, batch.to(device), config.loss)
             # A batch weighs by its pairs, so that a shorter last one counts for less.
             weight = len(batch.child) / pairs
             torch.autograd.backward(objectives.total(terms, config.loss) * weight)
             for term, value in terms.items():
                 sums[term] = sums.get(term, 0.0) + value.item() * len(batch.child)
+            cosines += mean_cosine(embedding.z.detach()) * len(batch.child)
         inputs.backward()
         clip(optimiser.parameters(), settings.clip)
         optimiser.step(rate(number * steps + step, task.epochs * steps, settings.warmup, settings.decay))
-    return {term: value / edges for term, value in sums.items()}
+    return {term: value / edges for term, value in sums.items()}, cosines / edges
 
 
 def log_result(task: Task, history: Sequence[Epoch]) -> None:
-    """Say at INFO level how a training ended."""
+    """Say at INFO level how a training ended, and warn of one that collapsed."""
     mrr = f", validation MRR {highest(history):.3f} after {best_epoch(history)}" if task.validation is not None else ""
     logger.info("trained on %d edges for %d epochs%s", len(task.seed.edge_array), len(history), mrr)
+    if collapsed(history):
+        logger.warning(
+            "training collapsed: after %d epochs the mean cosine between two concepts is %.3f, losses %s; "
+            "all concepts lie in one place and their ranking means nothing",
+            len(history),
+            history[-1].mean_cosine,
+            {term: round(value, 3) for term, value in history[-1].terms.items()},
+        )
 
 
 def new_network(input_dim: int, config: PolarisConfig, random_state: int) -> SphereNetwork:
@@ -319,31 +369,22 @@ def rate(step: int, steps: int, warmup: float, decay: bool) -> float:
     return 0.5 * (1 + math.cos(math.pi * (step - rising) / max(1, steps - rising))) if decay else 1.0
 
 
-def best_epoch(history: Sequence[Epoch]) -> int:
-    """The first epoch with the highest validation MRR; the last one when nothing was validated."""
-    scored = [entry for entry in history if entry.mrr is not None]
-    if not scored:
-        return len(history)
-    return max(scored, key=lambda entry: (entry.mrr or 0.0, -entry.number)).number
+def mean_cosine(points: Tensor) -> float:
+    """Mean cosine between two different points (n, d) on the sphere; 0 where there is only one."""
+    n = len(points)
+    return float((points.sum(0).square().sum() - n) / (n * (n - 1))) if n > 1 else 0.0
 
 
-def highest(history: Sequence[Epoch]) -> float:
-    """The highest validation MRR; 0 when nothing was validated."""
-    return max((entry.mrr or 0.0 for entry in history), default=0.0)
-
-
-def finished(history: Sequence[Epoch], epochs: int, patience: int) -> bool:
-    """Whether all epochs are done, or none of the last ``patience`` improved the validation MRR."""
-    if len(history) >= epochs:
-        return True
-    return bool(history) and history[-1].mrr is not None and len(history) - best_epoch(history) >= patience
+def is_over(task: Task, history: Sequence[Epoch]) -> bool:
+    """Whether a training is `finished` and has passed the epoch to keep."""
+    return len(history) >= task.keep and finished(history, task.epochs, task.config.training.patience)
 
 
 def fingerprint(task: Task, network: SphereNetwork, data: bytes) -> str:
     """Digest of settings, initial weights and data, so that a checkpoint cannot continue another training."""
     digest = hashlib.blake2b(digest_size=16)
     digest.update(task.config.model_dump_json(include={"network", "loss", "training"}).encode())
-    digest.update(f"{task.random_state} {task.epochs} {len(task.seed)}".encode())
+    digest.update(f"{task.random_state} {task.epochs} {task.keep} {len(task.seed)}".encode())
     digest.update(task.seed.edge_array.tobytes())
     digest.update(network.digest().encode())
     digest.update(data)

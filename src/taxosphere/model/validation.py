@@ -14,6 +14,7 @@ from taxosphere.model.config import LossConfig
 from taxosphere.model.inputs import Inputs
 from taxosphere.model.network import Embedding, SphereNetwork
 from taxosphere.model.objectives import affinity
+from taxosphere.orbit.gate import Gate
 from taxosphere.ranks import Gold, best_true_ranks
 from taxosphere.typing import Longs
 
@@ -32,16 +33,20 @@ class Validation:
         Encoder vectors of the queries, for training on fixed vectors.
     texts : tuple of str, optional
         Texts of the queries, for fine-tuning.
+    gate : Gate, optional
+        Rank by the cosine behind this gate; default: compare as in the loss.
     """
 
     gold: tuple[Longs, ...]
     vectors: Tensor | None = None
     texts: tuple[str, ...] | None = None
+    gate: Gate | None = None
 
     def to_bytes(self) -> bytes:
         """Everything in it as bytes, for the fingerprint of a training."""
         vectors = b"" if self.vectors is None else self.vectors.detach().numpy().tobytes()
-        return json.dumps([[gold.tolist() for gold in self.gold], self.texts]).encode() + vectors
+        gate = b"" if self.gate is None else self.gate.thresholds.tobytes() + self.gate.mode.encode()
+        return json.dumps([[gold.tolist() for gold in self.gold], self.texts]).encode() + vectors + gate
 
     def require_vectors(self) -> Tensor:
         """The vectors; ValueError where there are none."""
@@ -57,20 +62,29 @@ class Validation:
 
 
 def mean_reciprocal_rank(
-    network: SphereNetwork, seed: Inputs, queries: Inputs, gold: tuple[Longs, ...], config: LossConfig
+    network: SphereNetwork, seed: Inputs, queries: Inputs, validation: Validation, config: LossConfig
 ) -> float:
-    """Mean of 1 / `ranks` of the queries among all concepts of the seed, compared as in the loss."""
+    """Mean of 1 / `ranks` of the queries among all concepts of the seed."""
     with torch.no_grad():
         candidates = network.from_lifted(seed.lift_all()).cpu()
         points = network.points(queries.lift_all()).cpu()
-    return float(torch.from_numpy(1.0 / ranks(points, candidates, gold, config)).mean())
+    return float(torch.from_numpy(1.0 / ranks(points, candidates, validation.gold, config, validation.gate)).mean())
 
 
-def ranks(points: Tensor, candidates: Embedding, gold: Gold, config: LossConfig) -> NDArray[np.float64]:
-    """Rank (q,) of the best gold parent of every query; the last one where its score is not a number."""
+def ranks(
+    points: Tensor, candidates: Embedding, gold: Gold, config: LossConfig, gate: Gate | None = None
+) -> NDArray[np.float64]:
+    """Rank (q,) of the best gold parent of every query; the last one where its score is not a number.
+
+    Scores are `affinity`, or with a ``gate`` the cosine behind it.
+    """
     ranks = np.empty(len(points))
     step = max(1, _CELLS // max(1, len(candidates.z)))
     for start in range(0, len(points), step):
-        scores = affinity(points[start : start + step], candidates, config)  # (b, n)
-        ranks[start : start + step] = best_true_ranks(scores.numpy(), gold[start : start + step])
+        block = slice(start, start + step)
+        if gate is None:
+            scores = affinity(points[block], candidates, config).numpy()  # (b, n)
+        else:
+            scores = gate.scores((points[block] @ candidates.z.T).numpy())
+        ranks[block] = best_true_ranks(scores, gold[block])
     return ranks

@@ -7,6 +7,8 @@ while c gains one. Depth cancels and the difference of their radii is
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -39,6 +41,21 @@ def delta(taxonomy: Taxonomy) -> NDArray[np.float64]:
     width = span(taxonomy)
     gaps = np.log2(2.0 + taxonomy.descendants) - 1.0
     return gaps / width if width > 0 else np.zeros(len(gaps))
+
+
+def counted_delta(taxonomy: Taxonomy, candidates: Sequence[str]) -> NDArray[np.float64]:
+    """Δr (n,) of some concepts of ``taxonomy``, with all of its concepts counted.
+
+    Where ``taxonomy`` holds the queries at their true places, every gold parent has a descendant and passes as none of
+    the seed's leaves does: that is how the paper counts, and what is measured with it is not honest.
+
+    Parameters
+    ----------
+    taxonomy : Taxonomy
+    candidates : sequence of str
+        Ids.
+    """
+    return delta(taxonomy)[[taxonomy.position(id) for id in candidates]]
 
 
 def thresholds(radius_gaps: NDArray[np.floating], gamma: float) -> NDArray[np.floating]:
@@ -114,3 +131,15 @@ def choose_gamma(cosine: NDArray[np.floating], radius_gaps: NDArray[np.floating]
     loss = reciprocal[reciprocal.mean(1).argmax()] - reciprocal
     error = loss.std(axis=1) / np.sqrt(max(1, len(gold) - 1))
     return GAMMAS[int(np.flatnonzero(loss.mean(1) <= error + 1e-9).max())]  # with one query they are equal
+
+
+@dataclass(frozen=True)
+class Gate:
+    """A gate with the thresholds (n,) of all candidates and its mode."""
+
+    thresholds: NDArray[np.floating]
+    mode: Mode
+
+    def scores(self, cosine: NDArray[np.floating]) -> NDArray[np.floating]:
+        """`gated_scores` of cosines (q, n)."""
+        return gated_scores(cosine, self.thresholds, self.mode)

@@ -19,7 +19,7 @@ from taxosphere.encoders.text.vectors import TextVectors, encode_text_vectors
 from taxosphere.errors import InputError
 from taxosphere.images import fusion
 from taxosphere.images.model import ImageModel, ImageRanking
-from taxosphere.model.checkpoint import Epoch
+from taxosphere.model.history import Epoch
 from taxosphere.model.network import SphereNetwork
 from taxosphere.model.threads import one_thread
 from taxosphere.placing.duplicates import Match, NameIndex

@@ -168,7 +168,7 @@ TextEncoders = Trainable | StaticEncoder | CombinedEncoder | precomputed.Precomp
 def trainable(encoder: TextEncoder) -> Trainable:
     """The encoder itself; `InputError` unless it has weights that can be fine-tuned."""
     if not isinstance(encoder, TransformerEncoder | CachedEncoder):
-        raise InputError(f"'{encoder.name}' has no weights to fine-tune; leave --fine-tune out or name a model")
+        raise InputError(f"'{encoder.name}' has no weights to fine-tune; keep it frozen or name a model")
     return encoder
 
 

@@ -17,6 +17,7 @@ from taxosphere.methods.baselines.network import Network
 from taxosphere.methods.baselines.seed import Seed
 from taxosphere.methods.baselines.settings import Settings
 from taxosphere.methods.baselines.training import budget, mean_reciprocal_rank, train, validation_split
+from taxosphere.methods.registry import Answers
 from taxosphere.model.threads import one_thread
 from taxosphere.taxonomy import Concept, Taxonomy
 
@@ -72,6 +73,29 @@ class Baseline:
                 train(network, self.settings, np.random.default_rng(random_state), self.steps)
         self._keep(network, encoder)
         return self
+
+    def fit_both(self, seed: Taxonomy, *, encoder: TextEncoder, random_state: int, answers: Answers) -> Baseline:
+        """`fit`, and the same system trained for the number of steps that answers the test queries best."""
+        self.fit(seed, encoder=encoder, random_state=random_state)
+        vectors = torch.from_numpy(encoder.encode([concept.text for concept in seed.concepts()]))
+        asked = torch.from_numpy(encoder.encode([query.text for query in answers.queries]))
+        peeking = type(self)(self.settings)
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(random_state)
+            network = peeking._build(Seed(seed, vectors))
+
+            def evaluate() -> float:
+                scores = network.rank(answers.queries, asked, network.candidates())
+                return mean_reciprocal_rank(scores, answers.gold)
+
+            with one_thread():
+                most = budget(seed, self.settings)
+                peeking.steps = train(network, self.settings, np.random.default_rng(random_state), most, evaluate)
+                torch.manual_seed(random_state)
+                network = peeking._build(Seed(seed, vectors))
+                train(network, self.settings, np.random.default_rng(random_state), peeking.steps)
+        peeking._keep(network, encoder)
+        return peeking
 
     def _best_steps(self, taxonomy: Taxonomy, vectors: Tensor, random_state: int) -> int:
         split = validation_split(taxonomy, self.settings, random_state)

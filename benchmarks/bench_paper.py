@@ -1,0 +1,70 @@
+"""The paper's system under its own protocol and under the honest one, one training for both.
+
+    python benchmarks/bench_paper.py OUT semeval_env:5 semeval_sci:5 [--method polaris-paper]
+        [--set training.epochs=20 …] [--encoder minilm] [--data FOLDER]
+
+``SET:RUNS`` asks for that many random states. Every finished run adds two lines to OUT/runs.jsonl, and every epoch is
+kept in a checkpoint, so the same command goes on where it was stopped. OUT/tables.md is drawn again after every run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+from pathlib import Path
+
+import torch
+
+from taxosphere import atomic
+from taxosphere.encoders.text import registry as text_encoders
+from taxosphere.evaluation import datasets, protocol, records
+from taxosphere.methods import registry as methods
+from taxosphere.methods.polaris_paper import PolarisPaper
+from taxosphere.model.checkpoint import Checkpoints
+from taxosphere.report import tables
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("sets", nargs="+", metavar="SET:RUNS")
+    parser.add_argument("--method", default="polaris-paper")
+    parser.add_argument("--set", nargs="*", default=[], dest="changes", metavar="KEY=VALUE")
+    parser.add_argument("--encoder", default="minilm")
+    parser.add_argument("--data")
+    parser.add_argument("--checkpoints", type=Path, default=Path(tempfile.gettempdir()) / "taxosphere-paper")
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    settings = dict(change.split("=", 1) for change in options.changes)
+    for entry in options.sets:
+        name, _, runs = entry.partition(":")
+        for state in range(int(runs or 1)):
+            measure(datasets.find(name, options.data), state, settings, options)
+
+
+def measure(dataset: datasets.Dataset, state: int, settings: dict[str, str], options: argparse.Namespace) -> None:
+    """One run, unless it has been made; both of its records are kept, and the tables drawn again."""
+    file = options.out / "runs.jsonl"
+    done = {records.key(line) for line in records.read(file)}
+    if (dataset.name, options.method, state) in done:
+        return
+    options.out.mkdir(parents=True, exist_ok=True)
+    taxonomy, parts = dataset.read()
+    taxonomy, repairs = protocol.prepare(taxonomy, repair=True)
+    part = protocol.make_split(taxonomy, parts, protocol.Plan(), state)
+    method = methods.create(options.method, settings)
+    if isinstance(method, PolarisPaper):
+        method.checkpoints = Checkpoints(options.checkpoints / options.method / dataset.name, resume=True)
+    began = time.process_time()
+    pair = protocol.run_both(method, part, taxonomy, text_encoders.load(options.encoder), state)
+    for run in pair:
+        line = records.record(dataset.name, options.method, "published", run, repairs)
+        print(line["dataset"], line["method"], state, {k: round(v, 1) for k, v in run.metrics.items()}, flush=True)
+        records.append(file, line)
+    print(f"  {time.process_time() - began:.0f} CPU s, epochs {getattr(method, 'epochs', '')}", flush=True)
+    atomic.write_text(options.out / "tables.md", tables.markdown(tables.bench_tables(records.read(file))))
+
+
+if __name__ == "__main__":
+    main()
