@@ -176,3 +176,34 @@ def test_results_are_shown_even_when_their_records_are_lost(
     monkeypatch.setattr("taxosphere.evaluation.records.folder", full)
     assert main(command(pantry, "--out", str(pantry.parent / "runs"))) == 1
     assert "encoder-cosine" in capsys.readouterr().out
+
+
+def test_the_papers_protocol_is_loud_in_every_output(pantry: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    few = ("--set", "steps=4", "--runs", "2", "--method", "transe")
+    assert main([*command(pantry, *few, "--protocol", "paper"), "--json"]) == 0
+    printed = capsys.readouterr()
+    document = json.loads(printed.out)
+    assert document["protocol"] == "paper"
+    assert document["warning"].startswith("not honest: ")
+    assert set(document["honest"]) == set(document["metrics"])
+    assert "warning: not honest" in printed.err
+    assert main([*command(pantry, *few), "--json"]) == 0
+    honest = json.loads(capsys.readouterr().out)
+    assert honest["protocol"] == "honest"
+    assert "warning" not in honest
+    assert honest["metrics"] == document["honest"]  # measuring twice does not change the honest figures
+    out = pantry.parent / "kept"
+    assert main(command(pantry, *few, "--protocol", "paper", "--out", str(out))) == 0
+    shown = capsys.readouterr().out
+    assert "transe (not honest)" in shown
+    assert "\nnot honest: " in shown
+    kept = {path.parent.parent.name: json.loads(path.read_text()) for path in out.rglob("seed-0/record.json")}
+    assert {name: record["protocol"] for name, record in kept.items()} == {
+        "transe (not honest)": "paper",
+        "transe": "honest",
+    }
+
+
+def test_the_papers_protocol_needs_something_to_pick(pantry: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(command(pantry, "--protocol", "paper")) == 2
+    assert "leave --protocol paper out" in capsys.readouterr().err
