@@ -54,6 +54,10 @@ def counted_delta(taxonomy: Taxonomy, candidates: Sequence[str]) -> NDArray[np.f
     taxonomy : Taxonomy
     candidates : sequence of str
         Ids.
+
+    Returns
+    -------
+    float array of shape (n,)
     """
     return delta(taxonomy)[[taxonomy.position(id) for id in candidates]]
 
