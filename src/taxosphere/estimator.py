@@ -19,6 +19,7 @@ from taxosphere.placing.concept_list import New, as_concepts
 from taxosphere.placing.inference import Fitted, RankedBatch
 from taxosphere.placing.inspection import Embeddings
 from taxosphere.ranking.out_of_fold import OutOfFold
+from taxosphere.ranking.ranker import scores_of_all
 from taxosphere.taxonomy import Concept, Taxonomy
 
 if TYPE_CHECKING:
@@ -147,17 +148,22 @@ class Estimator(ABC):
         TypeError
             A query is no `Concept`.
         """
-        return self._rank(queries, lambda batch: batch.ranking.scores)
+        return self._rank(queries, lambda batch: scores_of_all(batch.ranking), all_scores=True)
 
     def _rank(
-        self, queries: Iterable[Concept], take: Callable[[RankedBatch], NDArray[np.float32]]
+        self,
+        queries: Iterable[Concept],
+        take: Callable[[RankedBatch], NDArray[np.float32]],
+        *,
+        all_scores: bool = False,
     ) -> NDArray[np.float32]:
         queries = list(queries)
         other = next((query for query in queries if not isinstance(query, Concept)), None)
         if other is not None:
             raise TypeError(f"a Concept is scored, not {kind_of(other)}; 'suggest' takes names")
         values = np.empty((len(queries), len(self.taxonomy)), np.float32)
-        for batch in inference.rank_queries(self.fitted, self.fitted.index, queries, n_explained=0):
+        index = self.fitted.index
+        for batch in inference.rank_queries(self.fitted, index, queries, n_explained=0, all_scores=all_scores):
             values[batch.rows] = take(batch)
         return values
 
@@ -243,6 +249,6 @@ class Estimator(ABC):
 
 def _probabilities(batch: RankedBatch) -> NDArray[np.float32]:
     """(q, n): probabilities of the shortlist at their candidates' columns, 0 elsewhere."""
-    values = np.zeros(batch.ranking.scores.shape, np.float32)
+    values = np.zeros((len(batch.rows), len(batch.index.taxonomy)), np.float32)
     np.put_along_axis(values, batch.ranking.positions, batch.ranking.probabilities, 1)
     return values

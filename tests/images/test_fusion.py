@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from taxosphere.images.fusion import fuse
-from taxosphere.ranking.ranker import Ranking
+from taxosphere.ranking.ranker import Ranking, scores_of_all
 
 SHARE = 0.1
 
@@ -20,7 +20,8 @@ def ranked(probabilities: list[float], none: float, listed: list[int], n: int, n
         positions=np.array([listed]),
         probabilities=p,
         none_probability=np.array([none], np.float32),
-        scores=scores,
+        scores=scores[:, listed],
+        all_scores=scores,
         cosine=cosine,
         gate=cosine > 0.5,
         contributions=parts,
@@ -41,7 +42,7 @@ def test_the_product_over_the_base_rate() -> None:
     assert found.positions[0].tolist() == order == [0, 2, 1]
     np.testing.assert_allclose(found.probabilities[0], [weight[c] / total for c in order], rtol=1e-5)
     np.testing.assert_allclose(found.none_probability[0], none / total, rtol=1e-5)
-    assert found.scores[0].argsort()[::-1].tolist() == order
+    assert scores_of_all(found)[0].argsort()[::-1].tolist() == order
     np.testing.assert_allclose(found.probabilities.sum(1) + found.none_probability, 1, rtol=1e-5)
 
 
@@ -83,7 +84,7 @@ def test_contributions_come_from_both_and_say_so() -> None:
 
 def test_what_the_query_must_not_see_is_not_listed() -> None:
     text, seen = ranked([0.5, 0.3], 0.2, [2, 0], 4), ranked([0.5, 0.2], 0.3, [0, 1], 4)
-    text.scores[0, 3] = -np.inf
+    scores_of_all(text)[0, 3] = -np.inf
     found = fuse(text, seen, SHARE)
     assert sorted(found.positions[0].tolist()) == [0, 1, 2]
     assert (found.probabilities > 0).all()

@@ -56,7 +56,7 @@ def test_siblings_reasons_and_parents_against_loops(animals: Taxonomy) -> None:
             )
             assert shown.siblings == tuple(animals.names[animals.position(c)] for c in children[:3])
             assert shown.path == tuple(animals.names[animals.position(c)] for c in animals.path(shown.id))
-            assert shown.score == ranked.scores[i, shown.position]
+            assert shown.score == ranked.scores[i, j]
             weights = dict(zip(ranked.feature_names, ranked.contributions[i, j].tolist(), strict=True))
             strongest = sorted(weights, key=lambda name: -abs(weights[name]))[:5]
             assert shown.reasons == {name: round(weights[name], 4) for name in strongest if weights[name]}

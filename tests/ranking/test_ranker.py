@@ -10,7 +10,7 @@ from taxosphere import Concept, Taxonomy
 from taxosphere.errors import InputError
 from taxosphere.evaluation.reliability import auroc
 from taxosphere.ranking.features.catalogue import feature_of
-from taxosphere.ranking.ranker import FEWEST, Ranker, Ranking
+from taxosphere.ranking.ranker import FEWEST, Ranker, Ranking, scores_of_all
 from taxosphere.taxonomy.split import hide
 
 
@@ -32,10 +32,12 @@ def test_new_concepts_are_put_where_their_like_are(fitted: Fitted, strangers: li
 
 
 def test_scores_order_everything_and_the_shortlist_comes_first(fitted: Fitted, strangers: list[Concept]) -> None:
-    found = _rank(fitted, strangers)
-    assert found.scores.shape == (len(strangers), len(fitted.seed))
-    assert np.isfinite(found.scores).all()
-    for scores, listed in zip(found.scores, found.positions, strict=True):
+    found = _rank(fitted, strangers, all_scores=True)
+    everything = scores_of_all(found)
+    assert everything.shape == (len(strangers), len(fitted.seed))
+    assert np.isfinite(everything).all()
+    np.testing.assert_array_equal(np.take_along_axis(everything, found.positions, 1), found.scores)
+    for scores, listed in zip(everything, found.positions, strict=True):
         assert (np.diff(scores[listed]) <= 0).all()
         rest = np.setdiff1d(np.arange(len(scores)), listed)
         assert len(rest) == 0 or scores[rest].max() < scores[listed].min()

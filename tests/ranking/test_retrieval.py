@@ -10,7 +10,7 @@ from taxosphere.errors import TaxosphereError
 from taxosphere.ranking import retrieval
 from taxosphere.ranking.features.catalogue import FAMILIES
 from taxosphere.ranking.features.compute import compute_features
-from taxosphere.ranking.features.layout import Column, FeatureColumns
+from taxosphere.ranking.features.pool import FeatureColumns, Pool
 from taxosphere.ranking.retrieval import (
     DEFAULT_FIRST_STAGE,
     FirstStage,
@@ -56,12 +56,11 @@ def test_few_queries_move_the_weights_less_than_many() -> None:
 
 
 def _columns(
-    fitted: Fitted, count: int, families: tuple[str, ...], columns: dict[str, Column] | None = None
+    fitted: Fitted, count: int, families: tuple[str, ...], columns: dict[str, np.ndarray] | None = None
 ) -> FeatureColumns:
     return FeatureColumns(
-        shape=(count, len(fitted.seed)),
+        pool=Pool.whole(count, len(fitted.seed)),
         families=families,
-        non_leaves=fitted.index.non_leaves,
         columns=columns or {},
         orphan_features=np.zeros((count, 0), np.float32),
     )
@@ -70,7 +69,7 @@ def _columns(
 def test_features_of_families_that_are_switched_off_count_nothing(fitted: Fitted) -> None:
     stage = FirstStage({"text similarity": 1.0, "parent of similar concepts, by words": 2.0})
     nothing = stage(fitted.index, _columns(fitted, 3, ("votes",)))  # by words needs the descriptions too
-    assert nothing.shape == (3, len(fitted.seed))
+    assert nothing.shape == (3 * len(fitted.seed),)
     assert not nothing.any()
 
 
@@ -85,12 +84,12 @@ def test_a_weight_of_no_feature_is_refused() -> None:
 
 
 def test_above_zero_weighs_whether_there_is_any(fitted: Fitted) -> None:
-    values = np.zeros((1, len(fitted.seed)), np.float32)
-    values[0, :2] = 0.1, 7.0
+    values = np.zeros(len(fitted.seed), np.float32)
+    values[:2] = 0.1, 7.0
     found = FirstStage({"at the end of the query's name, above zero": 0.5})(
         fitted.index, _columns(fitted, 1, (), {"at the end of the query's name": values})
     )
-    np.testing.assert_array_equal(found[0, :3], [0.5, 0.5, 0.0])
+    np.testing.assert_array_equal(found[:3], [0.5, 0.5, 0.0])
 
 
 def test_every_candidate_is_represented_once(fitted: Fitted, strangers: list[Concept], monkeypatch) -> None:  # type: ignore[no-untyped-def]
@@ -116,7 +115,8 @@ def test_the_sample_holds_the_features_of_its_candidates(fitted: Fitted, strange
     row, place = np.argwhere(each.labels)[0]
     for name in ("text similarity", "descendants", "sphere direction similarity"):
         column = found.columns.get(name)
-        expected = fitted.index.static_features[name][bird] if column is None else column[row, bird]  # type: ignore[index]
+        at = row * len(fitted.seed) + bird
+        expected = fitted.index.static_features[name][bird] if column is None else column[at]
         assert each.features[row, place, each.names.index(name)] == np.float32(expected)
 
 
@@ -127,5 +127,5 @@ def test_a_trained_first_stage_starts_from_the_default_order(fitted: Fitted, str
     bird = fitted.seed.position("bird")
     one = compute_features(fitted.index, fitted.queries(strangers[:1]), FAMILIES)
     learned = fit_first_stage([sample_candidates(fitted.index, one, [np.array([bird])], np.random.default_rng(0))])
-    here, there = (g(fitted.index, found)[0] for g in (DEFAULT_FIRST_STAGE, learned))
+    here, there = (g(fitted.index, found)[: len(fitted.seed)] for g in (DEFAULT_FIRST_STAGE, learned))
     assert np.corrcoef(here, there)[0, 1] > 0.7

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from taxosphere.ranking.calibration import softmax
 from taxosphere.ranking.features.catalogue import BY_IMAGES, IMAGES, feature_of
-from taxosphere.ranking.ranker import Ranking
+from taxosphere.ranking.ranker import Ranking, scores_of_all
 from taxosphere.typing import Floats, Longs
 
 TEXT_POWER, IMAGE_POWER = 0.75, 0.5
@@ -42,10 +42,10 @@ def fuse(
     powers
         Exponents of the ratios by text and by image.
     """
-    n = by_text.scores.shape[1]
+    n = scores_of_all(by_text).shape[1]
     base_rate = (1 - none_share) / n
     scores = powers[0] * _log_ratios(by_text, n, base_rate) + powers[1] * _log_ratios(by_image, n, base_rate)  # (q, n)
-    scores[~np.isfinite(by_text.scores)] = -np.inf  # candidates that the query must not see
+    scores[~np.isfinite(scores_of_all(by_text))] = -np.inf  # candidates that the query must not see
     none = np.log(none_share)
     for power, ranking in zip(powers, (by_text, by_image), strict=True):
         none = none + power * np.log(np.maximum(ranking.none_probability, _TINY) / none_share)
@@ -62,11 +62,12 @@ def fuse(
         positions=positions,
         probabilities=probabilities[:, :-1].astype(np.float32),
         none_probability=probabilities[:, -1].astype(np.float32),
-        scores=scores.astype(np.float32),
+        scores=listed.astype(np.float32),
         cosine=_mean_where_listed(places, [by_text.cosine, by_image.cosine]),
         gate=_mean_where_listed(places, [by_text.gate, by_image.gate]) > 0,
         contributions=np.concatenate(contributions, axis=-1).astype(np.float32),
         feature_names=(*by_text.feature_names, *map(_image_feature_name, by_image.feature_names)),
+        all_scores=scores.astype(np.float32),
     )
 
 
@@ -82,8 +83,9 @@ def _log_ratios(ranking: Ranking, n: int, base_rate: float) -> NDArray[np.float6
     """
     probabilities = ranking.probabilities / np.maximum(1 - ranking.none_probability[:, None], _TINY)
     listed = np.log(np.maximum(probabilities, _TINY) / base_rate)
-    n_ranked = ranking.scores.shape[1]
-    rank = np.argsort(np.argsort(-ranking.scores, axis=1, kind="stable"), axis=1)
+    everything = scores_of_all(ranking)
+    n_ranked = everything.shape[1]
+    rank = np.argsort(np.argsort(-everything, axis=1, kind="stable"), axis=1)
     ratios: NDArray[np.float64] = listed.min(1, keepdims=True) - 1e-3 * rank / n_ranked
     np.put_along_axis(ratios, ranking.positions, listed, 1)
     return ratios if n_ranked == n else np.hstack([ratios, np.zeros((len(ratios), n - n_ranked))])
@@ -91,7 +93,7 @@ def _log_ratios(ranking: Ranking, n: int, base_rate: float) -> NDArray[np.float6
 
 def _places(ranking: Ranking, positions: Longs) -> Longs:
     """Place (q, k) of each position in the list of the ranking, -1 where it is not listed."""
-    width = max(int(positions.max(initial=0)) + 1, ranking.scores.shape[1])
+    width = max(int(positions.max(initial=0)) + 1, scores_of_all(ranking).shape[1])
     place = np.full((len(positions), width), -1, np.int64)
     np.put_along_axis(place, ranking.positions, np.arange(ranking.positions.shape[1])[None, :], 1)
     return np.take_along_axis(place, positions, 1)

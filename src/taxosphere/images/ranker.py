@@ -188,8 +188,9 @@ def make_image_shortlist(index: ImageIndex, directions: Floats, *, length: int =
         feature_names=tuple(features),
         features=np.stack(list(features.values()), axis=-1).astype(np.float32),
         positions=positions.astype(np.int64),
-        first_stage_scores=scores,
+        scores=np.take_along_axis(scores, positions, 1),
         orphan_features=np.zeros((len(scores), N_ORPHAN_FEATURES), np.float32),  # left to the ranker of texts
+        all_scores=scores,
     )
 
 

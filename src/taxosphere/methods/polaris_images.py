@@ -12,6 +12,7 @@ from taxosphere.methods.image_task import ImageQueries, LabelledImages, SeedImag
 from taxosphere.model import presets
 from taxosphere.model.config import RankingConfig, literal
 from taxosphere.polaris import Polaris
+from taxosphere.ranking.ranker import scores_of_all
 from taxosphere.typing import Floats
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ class PolarisImages(ImageSiblingVote):
         return self
 
     def score(self, queries: ImageQueries) -> Floats:
-        return rank_by_images(self.ranker, self.index, self.directions(queries)).scores
+        return scores_of_all(rank_by_images(self.ranker, self.index, self.directions(queries)))
 
 
 class PolarisBoth:

@@ -182,6 +182,7 @@ def rank_queries(
     *,
     exclude: Longs | None = None,
     n_explained: int | None = None,
+    all_scores: bool = False,
 ) -> Iterator[RankedBatch]:
     """Rank queries in blocks; a block has queries of one kind: with text, with images, or with both.
 
@@ -197,6 +198,8 @@ def rank_queries(
         (queries,) position of a candidate that each query must not see; None excludes none.
     n_explained
         How many of each list, from the first, get contributions of features; None for all.
+    all_scores
+        Whether to score all candidates, not only those on the shortlists.
 
     Raises
     ------
@@ -219,7 +222,7 @@ def rank_queries(
                 yield _rank_images(image_model, batch, rows)
             else:
                 hidden = None if exclude is None else exclude[rows]
-                yield _rank_texts(fitted, image_model, index, batch, rows, hidden, n_explained)
+                yield _rank_texts(fitted, image_model, index, batch, rows, hidden, n_explained, all_scores)
 
 
 def _rank_images(image_model: ImageModel, queries: Sequence[Concept], rows: Longs) -> RankedBatch:
@@ -242,16 +245,17 @@ def _rank_texts(
     rows: Longs,
     exclude: Longs | None,
     n_explained: int | None,
+    all_scores: bool,
 ) -> RankedBatch:
     """Rank by text; with an ``image_model`` by text and images."""
-    if image_model is not None and n_explained:
-        n_explained = None  # images may bring any candidate of the list to the front
+    if image_model is not None:  # images may bring any candidate to the front
+        n_explained, all_scores = (None if n_explained else n_explained), True
     vectors = encode_text_vectors(fitted.encoder, queries)
     # After a product over a batch numpy's BLAS threads still spin and slow torch's small nets, so torch gets one thread
     # here. The products of a single query leave none behind.
     with one_thread() if len(queries) > 1 else nullcontext():
         encoded = encode_queries(fitted.network, queries, vectors)
-        ranking = fitted.ranker.rank(index, encoded, exclude=exclude, n_explained=n_explained)
+        ranking = fitted.ranker.rank(index, encoded, exclude=exclude, n_explained=n_explained, all_scores=all_scores)
     duplicates = [fitted.names.find(query) for query in queries]
     if image_model is not None:
         by_image = image_model.rank(queries)

@@ -216,7 +216,7 @@ def make_suggestions(batch: RankedBatch, queries: Sequence[Concept], *, k: int) 
     columns = (
         positions,
         ranking.probabilities[:, :n_places],
-        np.take_along_axis(ranking.scores, positions, 1),
+        ranking.scores[:, :n_places],
         ranking.cosine[:, :n_places],
         ranking.gate[:, :n_places],
     )

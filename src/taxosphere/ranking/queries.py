@@ -50,6 +50,11 @@ class Queries:
     def __len__(self) -> int:
         return len(self.parsed)
 
+    def part(self, block: slice) -> Queries:
+        """Some of the queries."""
+        rows = np.arange(len(self))[block]
+        return Queries(self.parsed[block], self.text_vectors.take(rows), self.points.take(rows))
+
 
 def embed(network: SphereNetwork, vectors: Floats) -> SpherePoints:
     """Map text vectors (n, m) onto the sphere, without gradients.

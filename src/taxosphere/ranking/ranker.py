@@ -47,13 +47,15 @@ class Ranking:
     none_probability
         (q,): no candidate is right.
     scores
-        (q, n) of all candidates; the listed ones come first.
+        (q, k) that order them.
     cosine, gate
         (q, k): cosine of query and candidate on the sphere, and whether the gate accepts it.
     contributions
         (q, e, features) to the score of the first e listed candidates, those that were to be explained.
     feature_names
         (features,) the contributions belong to.
+    all_scores
+        (q, n) of all candidates, in which the listed ones come first; None where they were not asked for.
     """
 
     positions: Longs
@@ -64,6 +66,7 @@ class Ranking:
     gate: Booleans
     contributions: Floats
     feature_names: tuple[str, ...]
+    all_scores: Floats | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -260,9 +263,15 @@ class Ranker:
         )
 
     def rank(
-        self, index: CandidateIndex, queries: Queries, *, exclude: Longs | None = None, n_explained: int | None = None
+        self,
+        index: CandidateIndex,
+        queries: Queries,
+        *,
+        exclude: Longs | None = None,
+        n_explained: int | None = None,
+        all_scores: bool = False,
     ) -> Ranking:
-        """Rank all candidates for one block of queries.
+        """Rank candidates for one block of queries.
 
         Parameters
         ----------
@@ -274,8 +283,12 @@ class Ranker:
             (q,) position of a candidate that each query must not see; None excludes none.
         n_explained
             How many of each list, from the first, get contributions; None for all.
+        all_scores
+            Whether to score all candidates, not only those on the shortlist.
         """
-        shortlist = make_shortlist(index, queries, self.families, self.first_stage, exclude=exclude)
+        shortlist = make_shortlist(
+            index, queries, self.families, self.first_stage, exclude=exclude, all_scores=all_scores
+        )
         return self.rank_shortlist(
             shortlist, queries.points.z, index.points.z, index.radius_gaps, n_explained=n_explained
         )
@@ -311,15 +324,18 @@ class Ranker:
         cosine = np.einsum("qd,qkd->qk", query_points, candidate_points[positions])
         threshold = gate.thresholds(radius_gaps, self.gamma)
         names, contributions = self._contributions(x, order[:, :n_explained])
+        ordered = np.take_along_axis(scores, order, 1)
+        everything = shortlist.all_scores
         return Ranking(
             positions=positions,
             probabilities=(np.take_along_axis(probabilities, order, 1) * (1 - none[:, None])).astype(np.float32),
             none_probability=none.astype(np.float32),
-            scores=_scores_of_all(shortlist.first_stage_scores, positions, np.take_along_axis(scores, order, 1)),
+            scores=ordered,
             cosine=cosine.astype(np.float32),
             gate=cosine > threshold[positions],
             contributions=contributions,
             feature_names=names,
+            all_scores=None if everything is None else _listed_first(everything, positions, ordered),
         )
 
     def _standardised(self, columns: Sequence[str], table: Floats) -> Tensor:
@@ -338,7 +354,7 @@ class Ranker:
     def _scores(self, x: Tensor, shortlist: Shortlist) -> Floats:
         if self.nets.nets:
             return self.nets.scores(x)
-        return np.asarray(np.take_along_axis(shortlist.first_stage_scores, shortlist.positions, 1), np.float32)
+        return np.asarray(shortlist.scores, np.float32)
 
     def _none_probability(self, scores: Floats, x: Tensor, orphan_features: Floats) -> NDArray[np.float64]:
         if self.none_model is None:
@@ -389,10 +405,17 @@ class Ranker:
         )
 
 
-def _scores_of_all(first_stage_scores: Floats, positions: Longs, scores: Floats) -> Floats:
+def scores_of_all(ranking: Ranking) -> Floats:
+    """(q, n) scores of all candidates of a ranking that was made with them."""
+    if ranking.all_scores is None:
+        raise ValueError("the ranking was made without the scores of all candidates")
+    return ranking.all_scores
+
+
+def _listed_first(all_scores: Floats, positions: Longs, scores: Floats) -> Floats:
     """Scores (q, n) of all candidates: the shortlist first in its order, the rest below in the first stage's order."""
     lowest = scores.min(axis=1, keepdims=True)
-    everything = first_stage_scores - first_stage_scores.max(axis=1, keepdims=True) + lowest - 1
+    everything = all_scores - all_scores.max(axis=1, keepdims=True) + lowest - 1
     everything = np.asarray(everything, np.float32)
     np.put_along_axis(everything, positions, scores, 1)
     return everything

@@ -1,9 +1,10 @@
-"""The first stage: one weighted sum of features, cheap enough for every candidate.
+"""The first stage: one weighted sum of features for every concept of a query's pool.
 
 It puts the true parent onto the shortlist that the ranker reads, and orders the candidates that stay off it. The
-weights start from the defaults of the catalogue and are trained on hidden leaves with a softmax over *all* candidates.
-Of these, the best ones, the true parents and a random sample that represents the rest are used: weights trained on the
-best candidates alone would not be fit to order the rest.
+weights start from the defaults of the catalogue and are trained on hidden leaves with a softmax over the whole pool.
+Of it, the best candidates, the true parents and a random sample that represents the rest are used: weights trained on
+the best candidates alone would not be fit to order the rest. Concepts outside the pool come last, in the order of
+`REST`, a sum of few similarities that needs no pool.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from scipy.special import logsumexp
 from taxosphere.errors import TaxosphereError
 from taxosphere.ranking.features.candidates import CandidateIndex
 from taxosphere.ranking.features.catalogue import CATALOGUE, POSITIVE, feature_of
-from taxosphere.ranking.features.layout import FeatureColumns, is_positive, largest_columns
+from taxosphere.ranking.features.pool import FeatureColumns, largest_columns
 from taxosphere.ranking.logistic import moments
 from taxosphere.typing import Booleans, Floats, Longs
 
@@ -43,8 +44,8 @@ class FirstStage:
         for name in self.weights:
             feature_of(name)
 
-    def __call__(self, index: CandidateIndex, columns: FeatureColumns) -> Floats:
-        """Scores (q, n) of all candidates; features whose family is switched off count nothing.
+    def __call__(self, index: CandidateIndex, features: FeatureColumns) -> Floats:
+        """Scores (p,) of the pairs of the pool; features whose family is switched off count nothing.
 
         Raises
         ------
@@ -52,30 +53,39 @@ class FirstStage:
             A feature that is switched on was not computed.
         """
         static = np.zeros(len(index.taxonomy), np.float32)
-        terms = []
+        scores = np.zeros(len(features.pool), np.float32)
         for name, weight in self.weights.items():
             feature = feature_of(name)
             if feature.static:
                 static += np.float32(weight) * index.static_features[feature.name]
-            elif feature.name in columns.columns:
-                column = columns.columns[feature.name]
-                terms.append((is_positive(column) if name.endswith(POSITIVE) else column, weight))
-            elif feature.is_on(columns.families):
+            elif feature.name in features.columns:
+                column = features.columns[feature.name]
+                scores += np.float32(weight) * (column > 0 if name.endswith(POSITIVE) else column)
+            elif feature.is_on(features.families):
                 raise TaxosphereError(f"the first stage needs the feature '{feature.name}', which was not computed")
-        scores = columns.weighted_sum(terms)
-        scores += static
-        return scores
+        return scores + static[features.pool.positions]
 
 
 _DEFAULT_WEIGHTS = {row.name: row.weight for row in CATALOGUE if row.weight}
 _DEFAULT_WEIGHTS |= {row.name + POSITIVE: row.weight_if_positive for row in CATALOGUE if row.weight_if_positive}
 DEFAULT_FIRST_STAGE = FirstStage(_DEFAULT_WEIGHTS)
 COSINE = FirstStage({"text similarity": 1.0})
+REST = FirstStage(
+    {
+        "sphere direction similarity": 1.0,
+        "sphere similarity to children": 0.5,
+        "text similarity": 0.5,
+        "text similarity to children": 0.5,
+        "name similarity": 0.3,
+        "descendants": 0.05,
+    }
+)
+"""Orders the concepts outside a query's pool; features of switched-off families count nothing."""
 
 
 @dataclass(frozen=True)
 class Sample:
-    """A sample of candidates of each of t queries, to train the first stage on.
+    """A sample of the pool of each of t queries, to train the first stage on.
 
     Attributes
     ----------
@@ -100,61 +110,69 @@ class Sample:
 
 def sample_candidates(
     index: CandidateIndex,
-    columns: FeatureColumns,
+    features: FeatureColumns,
     gold: Sequence[NDArray[np.integer]],
     rng: np.random.Generator,
 ) -> Sample:
-    """Sample the best candidates by the default weights, random ones, and all true parents of a block of queries.
+    """Sample the best candidates by the default weights, random ones of the pool, and all true parents in it.
+
+    Queries without a true parent in their pool are left out: no weights would find it.
 
     Parameters
     ----------
     index
         The n candidates.
-    columns
+    features
         Features of the q queries.
     gold
         Positions of the true parents of each query.
     rng
         Draws the random candidates.
     """
-    count, size = len(gold), len(index.taxonomy)
-    scores = DEFAULT_FIRST_STAGE(index, columns)
-    is_true = np.zeros((count, size), bool)
-    for row, parents in enumerate(gold):
-        is_true[row, parents] = True
-    n_best = min(N_BEST, size)
-    best = largest_columns(scores, n_best)
-    drawn = rng.integers(0, size, (count, min(N_RANDOM, size)))
-    n_drawn = drawn.shape[1]
-    true = np.argsort(~is_true, axis=1, kind="stable")[:, : int(is_true.sum(1).max())]
-    is_best = np.zeros((count, size), bool)
-    np.put_along_axis(is_best, best, True, 1)
-    positions = np.concatenate([best, drawn, true], axis=1)  # (q, s)
-    log_importance = np.zeros(positions.shape, np.float32)
-    repeated = np.take_along_axis(is_best | is_true, drawn, 1)
-    log_importance[:, n_best : n_best + n_drawn] = np.where(repeated, -np.inf, np.log(size / n_drawn))
-    unlisted = np.take_along_axis(is_true & ~is_best, true, 1)
+    pool = features.pool
+    counts = np.diff(pool.ends)  # (q,)
+    is_true = np.zeros(len(pool), bool)
+    place, present = pool.find(np.concatenate([row * pool.size + parents for row, parents in enumerate(gold)]))
+    is_true[place[present]] = True
+    answered = np.flatnonzero(np.bincount(pool.row, is_true, pool.n_queries))  # queries with a true parent in the pool
+    first, counts = pool.ends[answered, None], counts[answered, None]  # (t, 1)
+    n_best, n_drawn = (min(most, int(counts.min(initial=most))) for most in (N_BEST, N_RANDOM))
+    scores = pool.padded(DEFAULT_FIRST_STAGE(index, features), -np.inf)[answered]
+    best = first + largest_columns(scores, n_best)
+    below = int(counts[0, 0]) if len(np.unique(counts)) == 1 else counts
+    drawn = first + rng.integers(0, below, (len(answered), n_drawn))
+    table = pool.padded(is_true.astype(np.float32), 0.0)[answered]
+    columns = np.argsort(-table, axis=1, kind="stable")[:, : int(table.sum(1).max(initial=0))]
+    true = first + np.minimum(columns, counts - 1)
+    is_best = np.zeros(len(pool), bool)
+    is_best[best] = True
+    places = np.concatenate([best, drawn, true], axis=1)  # (t, s)
+    log_importance = np.zeros(places.shape, np.float32)
+    repeated = is_best[drawn] | is_true[drawn]
+    log_importance[:, n_best : n_best + n_drawn] = np.where(repeated, -np.inf, np.log(counts / n_drawn))
+    unlisted = (np.take_along_axis(table, columns, 1) > 0) & ~is_best[true]
     log_importance[:, n_best + n_drawn :] = np.where(unlisted, 0.0, -np.inf)
-    features = _features_at(index, columns, positions)
+    values = _features_at(index, features, places)
     return Sample(
-        names=tuple(features),
-        features=np.stack(list(features.values()), axis=-1).astype(np.float32),
-        labels=np.take_along_axis(is_true, positions, 1),
+        names=tuple(values),
+        features=np.stack(list(values.values()), axis=-1).astype(np.float32),
+        labels=is_true[places],
         log_importance=log_importance,
     )
 
 
-def _features_at(index: CandidateIndex, columns: FeatureColumns, positions: Longs) -> dict[str, Floats]:
-    """Columns (q, s) that the first stage may weigh, at ``positions`` (q, s)."""
-    features = columns.at(positions)
-    features |= {
+def _features_at(index: CandidateIndex, features: FeatureColumns, places: Longs) -> dict[str, Floats]:
+    """Columns (q, s) that the first stage may weigh, at ``places`` (q, s) of the pool."""
+    table = {name: values[places] for name, values in features.columns.items()}
+    table |= {
         name + POSITIVE: (values > 0).astype(np.float32)
-        for name, values in features.items()
+        for name, values in table.items()
         if feature_of(name).weight_if_positive
     }
-    if "structure" in columns.families:
-        features |= {name: values[positions] for name, values in index.static_features.items()}
-    return features
+    if "structure" in features.families:
+        positions = features.pool.positions[places]
+        table |= {name: values[positions] for name, values in index.static_features.items()}
+    return table
 
 
 def fit_first_stage(samples: Sequence[Sample]) -> FirstStage:

@@ -15,12 +15,10 @@ from taxosphere.ranking.features.catalogue import FAMILIES, feature_of
 from taxosphere.ranking.features.compute import (
     compute_features,
     most_similar_child_dense,
-    similarities,
     vote_weights,
 )
-from taxosphere.ranking.features.layout import FeatureColumns
+from taxosphere.ranking.features.pool import FeatureColumns
 from taxosphere.ranking.features.shortlist import add_relative_columns, make_shortlist, query_blocks
-from taxosphere.ranking.lexical.index import BAGS
 from taxosphere.ranking.lexical.parse import parse_concept
 from taxosphere.ranking.queries import Queries, SpherePoints
 from taxosphere.ranking.retrieval import DEFAULT_FIRST_STAGE
@@ -45,8 +43,8 @@ def _queries(concepts: list[Concept], seed: int = 1) -> Queries:
 
 def _whole(found: FeatureColumns) -> dict[str, np.ndarray]:
     """Every feature of every candidate."""
-    count, size = found.shape
-    return found.at(np.tile(np.arange(size), (count, 1)))
+    assert len(found.pool) == found.pool.n_queries * found.pool.size
+    return {name: values.reshape(found.pool.n_queries, -1) for name, values in found.columns.items()}
 
 
 def test_what_the_structure_of_the_animals_says(animals: Taxonomy) -> None:
@@ -163,10 +161,10 @@ def test_orphans_around_a_query_against_a_loop(animals: Taxonomy) -> None:
     assert dict(zip(torn.ids, index.orphan_scores.tolist(), strict=True)) == pytest.approx(
         {id: by_hand.get(id, 0.0) for id in torn.ids}
     )
-    used = {name: bag.encode([BAGS[name](r) for r in queries.parsed]) for name, bag in index.lexical_index.bags.items()}
-    similar = similarities(index, queries, used)
-    found = compute_features(index, queries, FAMILIES).orphan_features[0]
-    for column, source in enumerate((similar["text"], similar["text"] + similar["words"])):
+    features = compute_features(index, queries, FAMILIES)
+    found, similar = features.orphan_features[0], _whole(features)
+    text = similar["text similarity"]
+    for column, source in enumerate((text, text + similar["word similarity"])):
         weights = [np.exp(6 * (value - source.max())) for value in source[0]]
         share = sum(weight * by_hand.get(id, 0.0) for weight, id in zip(weights, torn.ids, strict=True)) / sum(weights)
         assert found[column] == pytest.approx(share, rel=1e-5)
@@ -278,14 +276,14 @@ def test_the_shortlist_is_ordered_and_leaves_the_excluded_one_out(animals: Taxon
     for row, out in zip(found.positions, banned, strict=True):
         assert out not in row
         assert len(set(row.tolist())) == len(row)
-    scores = np.take_along_axis(found.first_stage_scores, found.positions, 1)
-    assert (np.diff(scores, axis=1) <= 0).all()
+    assert (np.diff(found.scores, axis=1) <= 0).all()
 
 
 def test_a_cut_shortlist_holds_the_best_of_the_first_stage(animals: Taxonomy) -> None:
     index, queries = _index(animals), _queries([Concept("q", "bird of the sea", "a bird")])
-    found = make_shortlist(index, queries, FAMILIES, DEFAULT_FIRST_STAGE, length=3)
-    assert set(found.positions[0].tolist()) == set(np.argsort(-found.first_stage_scores[0])[:3].tolist())
+    found = make_shortlist(index, queries, FAMILIES, DEFAULT_FIRST_STAGE, length=3, all_scores=True)
+    assert found.all_scores is not None
+    assert set(found.positions[0].tolist()) == set(np.argsort(-found.all_scores[0])[:3].tolist())
 
 
 def test_relative_columns_against_a_loop() -> None:
@@ -316,7 +314,7 @@ def test_nothing_is_placed_below_an_obsolete_concept(animals: Taxonomy) -> None:
     bird = animals.position("bird")
     assert bird in whole.positions
     assert sorted([*found.positions[0], bird]) == list(range(len(animals)))
-    assert found.first_stage_scores.max() == 0
+    assert found.scores.max() == 0
     everything = Taxonomy.from_concepts([replace(c, extras=gone) for c in animals.concepts()], animals.edges())
     assert (
         make_shortlist(_index(everything), queries, FAMILIES, DEFAULT_FIRST_STAGE).positions.shape

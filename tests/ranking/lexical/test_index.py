@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from taxosphere import Concept
-from taxosphere.ranking.features.layout import SparseColumn
+from taxosphere.ranking.features.pool import SparseColumn
 from taxosphere.ranking.lexical.index import (
     VERSION,
     BagOfWords,
@@ -19,7 +19,7 @@ from taxosphere.ranking.lexical.index import (
     count_feature,
     share_feature,
 )
-from taxosphere.ranking.lexical.mentions import definition_mentions, name_mentions
+from taxosphere.ranking.lexical.matching import definition_mentions, name_mentions
 from taxosphere.ranking.lexical.parse import parse_concept
 from taxosphere.ranking.lexical.sparse_rows import SparseRows
 
@@ -76,7 +76,8 @@ def test_one_product_with_a_stack_is_the_product_with_each_part() -> None:
     stack = StackedMatrix.stack({name: sparse.csr_array(part) for name, part in parts.items()})
     ones = {name: SparseRows.of_ones(np.flatnonzero(row).tolist() for row in rows) for name, rows in asked.items()}
     found = stack.multiply(ones).toarray()
-    np.testing.assert_allclose(found, np.concatenate([asked["b"] @ parts["b"], asked["a"] @ parts["a"]]))
+    expected = np.stack([asked["b"] @ parts["b"], asked["a"] @ parts["a"]], axis=1)  # (queries, names, 5)
+    np.testing.assert_allclose(found.reshape(3, 2, 5), expected)
 
 
 _SEED = [

@@ -13,6 +13,7 @@ from scipy import sparse
 
 from taxosphere.encoders.text.vectors import TextVectors
 from taxosphere.orbit import gate
+from taxosphere.ranking.features.compression import CompressedVectors
 from taxosphere.ranking.lexical.index import PHRASE, ConceptTokens, LexicalIndex
 from taxosphere.ranking.queries import SpherePoints
 from taxosphere.sphere import vmf
@@ -83,26 +84,21 @@ class CandidateIndex:
         return sparse.csr_array((np.ones(len(rows.indices), np.float32), rows.indices, rows.indptr), shape=(size, size))
 
     @cached_property
-    def child_groups(self) -> list[tuple[Longs, Longs]]:
-        """Candidates with children in groups: positions (g,) and their children (width, g).
-
-        Widths are powers of two, and the last child is repeated to fill up: maxima over a few groups of one width take
-        a fraction of the time of maxima over rows of any length.
-        """
-        rows = sparse.csr_array(self.trusted_parents.T)
-        counts = np.diff(rows.indptr)
-        widths = 1 << np.ceil(np.log2(np.maximum(counts, 1))).astype(np.int64)
-        groups = []
-        for width in np.unique(widths[counts > 0]):
-            non_leaves = np.flatnonzero((widths == width) & (counts > 0))
-            child = np.minimum(np.arange(width)[:, None], counts[non_leaves] - 1)  # (width, g)
-            groups.append((non_leaves, rows.indices[rows.indptr[non_leaves] + child].astype(np.int64)))
-        return groups
+    def children(self) -> Matrix:
+        """(n, n_trusted): 1 from a concept to its trusted children."""
+        return sparse.csr_array(self.trusted_parents.T)
 
     @cached_property
     def non_leaves(self) -> Longs:
-        """Positions of the candidates that have children, in the order of `child_groups`."""
-        return np.concatenate([np.zeros(0, np.int64), *(positions for positions, _ in self.child_groups)])
+        """Positions of the candidates that have trusted children, ascending."""
+        return np.flatnonzero(np.diff(self.children.indptr))
+
+    @cached_property
+    def non_leaf_columns(self) -> Longs:
+        """(n,) place of a candidate among `non_leaves`, -1 for a leaf."""
+        columns = np.full(len(self.taxonomy), -1)
+        columns[self.non_leaves] = np.arange(len(self.non_leaves))
+        return columns
 
     @cached_property
     def log_normalizer(self) -> Floats:
@@ -111,15 +107,19 @@ class CandidateIndex:
         return np.asarray(vmf.log_normalizer(self.points.z.shape[1], kappa).numpy(), np.float32)
 
     @cached_property
-    def child_weights(self) -> dict[str, Matrix]:
-        """(non-leaves, n_trusted) by measure: weights whose product with the children's vectors is their unit mean."""
-        children = sparse.csr_array(self.trusted_parents.T)[self.non_leaves]
-        texts = self.text_vectors
-        weights = {}
+    def child_means(self) -> dict[str, Floats]:
+        """(non-leaves, m) by measure: the unit mean of each candidate's trusted children."""
+        children, texts = self.children[self.non_leaves], self.text_vectors
+        means = {}
         for measure, vectors in (("sphere", self.points.z), ("text", texts.full), ("name", texts.name)):
-            length = np.linalg.norm(children @ vectors[: self.n_trusted], axis=1)
-            weights[measure] = sparse.csr_array(children / np.maximum(length, 1e-6).astype(np.float32)[:, None])
-        return weights
+            total = children @ vectors[: self.n_trusted]
+            means[measure] = total / np.maximum(np.linalg.norm(total, axis=1), 1e-6).astype(np.float32)[:, None]
+        return means
+
+    @cached_property
+    def compressed(self) -> CompressedVectors:
+        """Text, name and point of each concept together in few dimensions, for a first search of large taxonomies."""
+        return CompressedVectors.fit([self.text_vectors.full, self.text_vectors.name, self.points.z])
 
     @cached_property
     def tokens(self) -> ConceptTokens:
@@ -129,9 +129,9 @@ class CandidateIndex:
     @cached_property
     def lexical_index(self) -> LexicalIndex:
         """Matrices over the words of the concepts and of their trusted children."""
-        parents = self.trusted_parents.copy()
-        parents.resize(len(self.taxonomy), len(self.taxonomy))
-        return LexicalIndex(self.tokens, sparse.csr_array(parents.T))
+        children = self.children.copy()
+        children.resize(len(self.taxonomy), len(self.taxonomy))
+        return LexicalIndex(self.tokens, children)
 
     @cached_property
     def orphan_scores(self) -> Floats:

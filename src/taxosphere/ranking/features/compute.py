@@ -13,37 +13,38 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import torch
 
 from taxosphere.orbit import gate
 from taxosphere.ranking.features.candidates import CandidateIndex
 from taxosphere.ranking.features.catalogue import check_families
-from taxosphere.ranking.features.layout import (
-    Column,
-    FeatureColumns,
-    NonLeafColumn,
-    SparseColumn,
-    largest_columns,
-    split_stacked,
-)
+from taxosphere.ranking.features.gather import DEFAULT_RETRIEVAL, Retrieval, VectorSimilarities, gather
+from taxosphere.ranking.features.pool import FeatureColumns, Pool, largest_columns
 from taxosphere.ranking.lexical.index import BAGS, PHRASE, EncodedBags, count_feature, share_feature
-from taxosphere.ranking.lexical.mentions import definition_mentions, name_mentions
-from taxosphere.ranking.lexical.sparse_rows import SparseRows, stack_rows
+from taxosphere.ranking.lexical.matching import LexicalScores, definition_mentions, name_mentions
+from taxosphere.ranking.lexical.sparse_rows import SparseRows
 from taxosphere.ranking.queries import Queries
-from taxosphere.typing import Floats
+from taxosphere.typing import Floats, Longs
 
-Columns = dict[str, Column]
-Similarities = dict[str, Floats]  # (q, n) by measure
+Columns = dict[str, Floats]  # (p,) by name of the feature, or by measure
 QueryBags = Mapping[str, EncodedBags]  # by name of the bag
 
 N_ORPHAN_FEATURES = 4
-_CHILD_MEASURES = ("sphere", "text", "name", "words", "spelling")
 _GATE_GAMMA = 10.0  # γ of the gate margin: it sets the scale of the feature and decides nothing
 _VOTERS, _MANY_VOTERS = 10, 30  # concepts most similar to the query that vote for their parents
 _VECTOR_SHARPNESS, _WORD_SHARPNESS, _WIDE_SHARPNESS = 20.0, 10.0, 6.0
+_LOWEST = -1e30  # below every similarity
+_NAME_WORDS = ("name head", "name start", "name words")
+_DESCRIPTION_WORDS = ("phrase head", "phrase start", "words", "phrase words")
 
 
-def compute_features(index: CandidateIndex, queries: Queries, families: Sequence[str]) -> FeatureColumns:
+def compute_features(
+    index: CandidateIndex,
+    queries: Queries,
+    families: Sequence[str],
+    *,
+    n_needed: int = 0,
+    retrieval: Retrieval = DEFAULT_RETRIEVAL,
+) -> FeatureColumns:
     """All features of the families that are switched on, except ``structure``, which does not depend on the query.
 
     Parameters
@@ -54,6 +55,10 @@ def compute_features(index: CandidateIndex, queries: Queries, families: Sequence
         A block of q queries, encoded by the same network as the candidates.
     families
         Feature families to compute; see `catalogue.FAMILIES`.
+    n_needed
+        Candidates that the pool of every query holds at least, where there are as many.
+    retrieval
+        How the pool is made.
 
     Raises
     ------
@@ -61,163 +66,123 @@ def compute_features(index: CandidateIndex, queries: Queries, families: Sequence
         There is no such family.
     """
     check_families(families)
-    bags = {
-        name: bag.encode([BAGS[name](query) for query in queries.parsed])
-        for name, bag in index.lexical_index.bags.items()
-    }
-    similarity = similarities(index, queries, bags)
-    # Children's values are gathered from the transposed matrices (n, q): one contiguous row per child.
-    transposed = {measure: np.ascontiguousarray(similarity[measure].T) for measure in _CHILD_MEASURES}
-    columns: Columns = {}
-    if "sphere" in families:
-        columns |= sphere_features(index, queries, similarity, transposed)
-    if "encoder" in families:
-        columns |= encoder_features(index, similarity, transposed)
+    words, size = index.lexical_index, len(index.taxonomy)
+    bags = {name: bag.encode([BAGS[name](query) for query in queries.parsed]) for name, bag in words.bags.items()}
+    vectors, lexical = VectorSimilarities(index, queries), LexicalScores(words, bags)
+    mentions = name_mentions(words, queries.parsed, size) if "names" in families else {}
+    mentions |= definition_mentions(words, queries.parsed, size) if "descriptions" in families else {}
+    pool = gather(index, vectors, lexical, list(mentions.values()), n_needed=n_needed, settings=retrieval)
+    similarity = vectors.at(("text", "name", "text to name", "name to text", "sphere"), pool) | lexical.at(pool)
+    columns = vector_features(index, vectors, pool, families, similarity)
     if "names" in families:
-        columns |= name_features(index, queries, similarity, bags)
+        columns |= {"spelling similarity": similarity["spelling"]}
+        columns |= children_word_features(similarity, _NAME_WORDS)
     if "descriptions" in families:
-        columns |= description_features(index, queries, similarity, bags)
+        columns |= {
+            "word similarity": similarity["words"],
+            "word similarity to children": similarity["words, children"],
+        }
+        columns |= children_word_features(similarity, _DESCRIPTION_WORDS)
+    columns |= {name: column.at(pool) for name, column in mentions.items()}
     if "votes" in families:
-        columns |= vote_features(index, similarity, transposed, families)
+        columns |= vote_features(index, pool, similarity, families)
     return FeatureColumns(
-        shape=(len(queries), len(index.taxonomy)),
+        pool=pool,
         families=tuple(families),
-        non_leaves=index.non_leaves,
         columns=columns,
-        orphan_features=orphan_features(index, similarity, bags, families),
+        orphan_features=orphan_features(index, pool, similarity, bags, families),
     )
 
 
-def similarities(index: CandidateIndex, queries: Queries, bags: QueryBags) -> Similarities:
-    """Cosines (q, n) of queries and candidates by each measure, which several families build on."""
-    query_vectors, candidate_vectors = queries.text_vectors, index.text_vectors
-    unit = {name: index.lexical_index.bags[name].unit_rows(*bags[name]) for name in ("spelling", "words")}
-    lexical = index.lexical_index.similarity.multiply(unit | {"words, children": unit["words"]})  # (3q, n)
-    spelling, words, words_children = np.split(np.asarray(lexical.toarray(), np.float32), 3)
-    both = np.concatenate([query_vectors.full, query_vectors.name])  # (2q, m)
-    text, name_to_text = np.split(dot_products(both, candidate_vectors.full), 2)
-    text_to_name, name = np.split(dot_products(both, candidate_vectors.name), 2)
-    return {
-        "sphere": dot_products(queries.points.z, index.points.z),
-        "text": text,
-        "name": name,
-        "text to name": text_to_name,
-        "name to text": name_to_text,
-        "spelling": spelling,
-        "words": words,
-        "words, children": words_children,
-    }
-
-
-def dot_products(queries: Floats, candidates: Floats) -> Floats:
-    """Dot products (q, n) of rows (q, m) and (n, m).
-
-    One or two queries are multiplied by torch: after a numpy product BLAS threads spin for a while, and the encoder of
-    the next query would wait for their core. A single row is doubled, because a product with two columns reads memory
-    faster than one with a vector.
-    """
-    if len(queries) > 2:
-        return np.asarray(queries @ candidates.T, np.float32)
-    two = torch.from_numpy(queries if len(queries) == 2 else np.repeat(queries, 2, 0))
-    return np.ascontiguousarray((torch.from_numpy(candidates) @ two.T).numpy().T[: len(queries)])
-
-
-def sphere_features(
-    index: CandidateIndex, queries: Queries, similarity: Similarities, transposed: Similarities
+def vector_features(
+    index: CandidateIndex, vectors: VectorSimilarities, pool: Pool, families: Sequence[str], similarity: Columns
 ) -> Columns:
+    """Features of the families ``sphere`` and ``encoder``.
+
+    Parameters
+    ----------
+    index, vectors, pool
+        The n candidates, products with the queries, and the pairs to compute.
+    families
+        Those that are switched on.
+    similarity
+        (p,) by measure, at least those of encoder vectors and the sphere.
+    """
+    columns: Columns = {}
+    if "sphere" in families:
+        columns |= sphere_features(index, vectors, pool, similarity["sphere"])
+    if "encoder" in families:
+        columns |= {
+            "text similarity": similarity["text"],
+            "name similarity": similarity["name"],
+            "text to name similarity": similarity["text to name"],
+            "name to text similarity": similarity["name to text"],
+            "text similarity to children": vectors.to_children("text", pool),
+            "name similarity to children": vectors.to_children("name", pool),
+        }
+    return columns
+
+
+def sphere_features(index: CandidateIndex, vectors: VectorSimilarities, pool: Pool, similarity: Floats) -> Columns:
     """Cosines on the sphere, the gate's margin, and log densities of the query's point under the candidates' vMF."""
     threshold = gate.thresholds(index.radius_gaps, _GATE_GAMMA).astype(np.float32)  # (n,)
-    margin = similarity["sphere"] - threshold
-    direction = dot_products(queries.points.z, index.points.mu)
-    log_density = direction * index.points.kappa
-    log_density += index.log_normalizer
+    direction = vectors.at(("direction",), pool)["direction"]
     return {
-        "sphere similarity": similarity["sphere"],
-        "sphere similarity to children": similarity_to_children(index, "sphere", transposed),
-        "gate margin": np.clip(margin, -2, 2, out=margin),
+        "sphere similarity": similarity,
+        "sphere similarity to children": vectors.to_children("sphere", pool),
+        "gate margin": np.clip(similarity - threshold[pool.positions], -2, 2),
         "sphere direction similarity": direction,
-        "sphere likelihood": log_density,
+        "sphere likelihood": direction * index.points.kappa[pool.positions] + index.log_normalizer[pool.positions],
     }
 
 
-def similarity_to_children(index: CandidateIndex, measure: str, transposed: Similarities) -> NonLeafColumn:
-    """Dot product of the query with the unit mean of the candidate's children; zero where there are none.
-
-    The product with a mean is the mean of products, so it is read off the similarities (n, q) to all concepts.
-    """
-    values = np.ascontiguousarray((index.child_weights[measure] @ transposed[measure][: index.n_trusted]).T)
-    return NonLeafColumn(values, np.zeros((len(values), 1), np.float32))
-
-
-def encoder_features(index: CandidateIndex, similarity: Similarities, transposed: Similarities) -> Columns:
-    """Cosines of encoder vectors: of whole texts, of names, of one with the other, and with the children's mean."""
-    return {
-        "text similarity": similarity["text"],
-        "name similarity": similarity["name"],
-        "text to name similarity": similarity["text to name"],
-        "name to text similarity": similarity["name to text"],
-        "text similarity to children": similarity_to_children(index, "text", transposed),
-        "name similarity to children": similarity_to_children(index, "name", transposed),
-    }
-
-
-def name_features(index: CandidateIndex, queries: Queries, similarity: Similarities, bags: QueryBags) -> Columns:
-    """Spelling, words of names used by the candidate's children, and candidates mentioned in the query's name."""
-    columns: Columns = {"spelling similarity": similarity["spelling"]}
-    columns |= children_word_features(index, bags, ("name head", "name start"), ("name words",))
-    return columns | name_mentions(index.lexical_index, queries.parsed, len(index.taxonomy))
-
-
-def description_features(index: CandidateIndex, queries: Queries, similarity: Similarities, bags: QueryBags) -> Columns:
-    """Shared words, words of definitions used by the candidate's children, and candidates the definition mentions."""
-    columns: Columns = {
-        "word similarity": similarity["words"],
-        "word similarity to children": similarity["words, children"],
-    }
-    columns |= children_word_features(index, bags, PHRASE, ("words", "phrase words"))
-    return columns | definition_mentions(index.lexical_index, queries.parsed, len(index.taxonomy))
-
-
-def children_word_features(
-    index: CandidateIndex, bags: QueryBags, single_word: Sequence[str], several_words: Sequence[str]
-) -> Columns:
+def children_word_features(values: Columns, bags: Sequence[str]) -> Columns:
     """How much the children of each candidate use the query's words: shares of all uses, and log counts."""
-    rows: dict[str, SparseRows] = {}
-    for bag in single_word:
-        rows |= dict.fromkeys((share_feature(bag), count_feature(bag)), bags[bag].rows)
-    for bag in several_words:
-        rows[share_feature(bag)] = index.lexical_index.bags[bag].weight_shares(*bags[bag])
-    columns = split_stacked(index.lexical_index.children_words.multiply(rows), list(rows))
-    for bag in single_word:
-        count = columns[count_feature(bag)]
-        columns[count_feature(bag)] = SparseColumn(count.keys, np.log1p(count.values))
-    return dict(columns)
+    names = [name for bag in bags for name in (share_feature(bag), count_feature(bag)) if name in values]
+    return {name: values[name] for name in names}
 
 
-def vote_features(
-    index: CandidateIndex, similarity: Similarities, transposed: Similarities, families: Sequence[str]
-) -> Columns:
+def vote_features(index: CandidateIndex, pool: Pool, similarity: Columns, families: Sequence[str]) -> Columns:
     """Votes of the concepts most similar to the query for parents and grandparents, and the most similar child."""
     sharpness = {"text": _VECTOR_SHARPNESS, "name": _VECTOR_SHARPNESS}
     sharpness |= {"sphere": _VECTOR_SHARPNESS} if "sphere" in families else {}
     sharpness |= {"words": _WORD_SHARPNESS} if "descriptions" in families else {}
     sharpness |= {"spelling": _WORD_SHARPNESS} if "names" in families else {}
-    trusted, measures = index.n_trusted, list(sharpness)
-    votes = [vote_weights(similarity[measure][:, :trusted], _VOTERS, sharpness[measure]) for measure in measures]
-    for_parents = stack_rows(votes).matrix(trusted) @ index.trusted_parents  # (measures · q, n)
-    parents = split_stacked(for_parents, measures)
-    grandparents = split_stacked(for_parents @ index.parents, measures)
+    child, parent = pool.links(index.taxonomy.parent_csr, np.arange(len(pool)))
+    from_trusted = pool.positions[child] < index.n_trusted
+    trusted_child, trusted_parent = child[from_trusted], parent[from_trusted]
+
+    def passed_on(votes: Floats, givers: Longs, takers: Longs) -> Floats:
+        return np.bincount(takers, votes[givers], len(pool)).astype(np.float32)
+
     columns: Columns = {}
-    for measure in measures:
-        columns[f"parent of similar concepts, by {measure}"] = parents[measure]
-        columns[f"grandparent of similar concepts, by {measure}"] = grandparents[measure]
-        columns[f"most similar child, by {measure}"] = most_similar_child(index, transposed[measure])
+    for measure, factor in sharpness.items():
+        votes = votes_of(index, pool, similarity[measure], _VOTERS, factor)
+        for_parents = passed_on(votes, trusted_child, trusted_parent)
+        columns[f"parent of similar concepts, by {measure}"] = for_parents
+        columns[f"grandparent of similar concepts, by {measure}"] = passed_on(for_parents, child, parent)
+        columns[f"most similar child, by {measure}"] = most_similar_child(
+            pool, similarity[measure], trusted_child, trusted_parent
+        )
     joint = similarity["text"] + similarity["name"]
     joint += similarity["sphere"] if "sphere" in families else 0
-    many = vote_weights(joint[:, :trusted], _MANY_VOTERS, _WIDE_SHARPNESS)
-    for_parents = many.matrix(trusted) @ index.trusted_parents  # (q, n)
-    columns |= split_stacked(for_parents, ["parent of the 30 most similar"])
-    return columns | split_stacked(for_parents @ index.ancestors, ["ancestor of the 30 most similar"])
+    for_parents = passed_on(votes_of(index, pool, joint, _MANY_VOTERS, _WIDE_SHARPNESS), trusted_child, trusted_parent)
+    below, above = pool.links(index.taxonomy.ancestor_csr, np.flatnonzero(for_parents))
+    columns["parent of the 30 most similar"] = for_parents
+    columns["ancestor of the 30 most similar"] = passed_on(for_parents, below, above)
+    return columns
+
+
+def votes_of(index: CandidateIndex, pool: Pool, similarity: Floats, n_voters: int, sharpness: float) -> Floats:
+    """(p,) `vote_weights` of the trusted concepts of a pool."""
+    trusted = pool.positions < index.n_trusted
+    rows = vote_weights(pool.padded(np.where(trusted, similarity, np.float32(_LOWEST)), _LOWEST), n_voters, sharpness)
+    places = rows.columns + np.repeat(pool.ends[:-1], rows.counts)
+    inside = np.flatnonzero(places < np.repeat(pool.ends[1:], rows.counts))
+    voting = inside[trusted[places[inside]]]
+    votes = np.zeros(len(pool), np.float32)
+    votes[places[voting]] = rows.data[voting]
+    return votes
 
 
 def vote_weights(similarity: Floats, n_voters: int, sharpness: float) -> SparseRows:
@@ -246,7 +211,7 @@ def vote_weights(similarity: Floats, n_voters: int, sharpness: float) -> SparseR
 
 
 def orphan_features(
-    index: CandidateIndex, similarity: Similarities, bags: QueryBags, families: Sequence[str]
+    index: CandidateIndex, pool: Pool, similarity: Columns, bags: QueryBags, families: Sequence[str]
 ) -> Floats:
     """Mean orphan scores (q, N_ORPHAN_FEATURES) of concepts around each query; they say whether its parent is missing.
 
@@ -254,13 +219,15 @@ def orphan_features(
     means over the concepts most similar by text; by text and words; over those whose definition has the same head of
     the first phrase; the same first word. A family that is switched off leaves zeros.
     """
-    described, trusted = "descriptions" in families, index.n_trusted
-    features = np.zeros((len(similarity["text"]), N_ORPHAN_FEATURES), np.float32)
+    described = "descriptions" in families
+    features = np.zeros((pool.n_queries, N_ORPHAN_FEATURES), np.float32)
     if "votes" in families:
         sources = [similarity["text"], *([similarity["text"] + similarity["words"]] if described else [])]
         for column, source in enumerate(sources):
-            near = vote_weights(source[:, :trusted], _MANY_VOTERS, _WIDE_SHARPNESS)
-            features[:, column] = near.matrix(trusted) @ index.orphan_scores
+            near = votes_of(index, pool, source, _MANY_VOTERS, _WIDE_SHARPNESS)
+            some = np.flatnonzero(near)
+            scores = near[some] * index.orphan_scores[pool.positions[some]]
+            features[:, column] = np.bincount(pool.row[some], scores, pool.n_queries)
     if described:
         mean = index.orphan_scores.mean()
         for column, bag in enumerate(PHRASE, N_ORPHAN_FEATURES - len(PHRASE)):
@@ -269,16 +236,30 @@ def orphan_features(
     return features
 
 
-def most_similar_child(index: CandidateIndex, transposed: Floats) -> NonLeafColumn:
-    """Similarity of the candidate's most similar child, from similarities (n, q); the query's lowest where none."""
-    nothing = np.zeros((0, transposed.shape[1]), np.float32)
-    best = np.concatenate([nothing, *(transposed.take(children, 0).max(0) for _, children in index.child_groups)])
-    return NonLeafColumn(np.ascontiguousarray(best.T), transposed.min(axis=0)[:, None])
+def most_similar_child(pool: Pool, similarity: Floats, children: Longs, parents: Longs) -> Floats:
+    """(p,) largest similarity of the candidate's children that are in the pool; the query's lowest where none is.
+
+    Parameters
+    ----------
+    pool
+        The pairs.
+    similarity
+        (p,) of query and concept.
+    children, parents
+        (e,) places in the pool of a child and of its parent, for the same query.
+    """
+    table = pool.padded(similarity, np.inf)
+    best: Floats = table.min(axis=1)[pool.row]
+    order = np.argsort(parents, kind="stable")
+    parents = parents[order]
+    starts = np.flatnonzero(np.diff(parents, prepend=-1))
+    if len(starts):
+        best[parents[starts]] = np.maximum.reduceat(similarity[children[order]], starts)
+    return best
 
 
 def most_similar_child_dense(index: CandidateIndex, similarity: Floats) -> Floats:
-    """The same as a dense matrix (q, n), from similarities (q, n)."""
-    column = most_similar_child(index, np.ascontiguousarray(similarity.T))
-    dense = np.repeat(column.elsewhere, similarity.shape[1], axis=1)
-    dense[:, index.non_leaves] = column.values
-    return dense
+    """Similarity (q, n) of each candidate's most similar child, from similarities (q, n) of all concepts."""
+    pool = Pool.whole(*similarity.shape)
+    links = pool.links(index.taxonomy.parent_csr, np.flatnonzero(pool.positions < index.n_trusted))
+    return most_similar_child(pool, similarity.ravel(), *links).reshape(similarity.shape)

@@ -1,4 +1,4 @@
-"""The shortlist: the candidates that the first stage scores highest, and the table of their features."""
+"""The shortlist: the candidates of the pool that the first stage scores highest, and the table of their features."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ import numpy as np
 
 from taxosphere.ranking.features.candidates import CandidateIndex
 from taxosphere.ranking.features.catalogue import CATALOGUE, FIRST_STAGE_SCORE, GAP, RANK, feature_of
-from taxosphere.ranking.features.compute import compute_features
-from taxosphere.ranking.features.layout import largest_columns
+from taxosphere.ranking.features.compute import compute_features, vector_features
+from taxosphere.ranking.features.gather import DEFAULT_RETRIEVAL, PRODUCTS, Retrieval, VectorSimilarities
+from taxosphere.ranking.features.pool import FeatureColumns, Pool, largest_columns
 from taxosphere.ranking.queries import Queries
-from taxosphere.ranking.retrieval import FirstStage
+from taxosphere.ranking.retrieval import REST, FirstStage
 from taxosphere.ranks import count_better
 from taxosphere.typing import Floats, Longs
 
@@ -32,22 +33,26 @@ class Shortlist:
         (q, k, f).
     positions
         (q, k) of the listed candidates.
-    first_stage_scores
-        (q, n) of all candidates; 0 for the best, −∞ for one that is not allowed.
+    scores
+        (q, k) of the first stage; 0 for the best.
     orphan_features
         (q, s), see `compute.orphan_features`.
+    all_scores
+        (q, n) of all candidates, −∞ for one that is not allowed; None where they were not asked for.
     """
 
     feature_names: tuple[str, ...]
     features: Floats
     positions: Longs
-    first_stage_scores: Floats
+    scores: Floats
     orphan_features: Floats
+    all_scores: Floats | None = None
 
 
 def query_blocks(n_queries: int, n_candidates: int) -> Iterator[slice]:
     """Slices of at most 256 queries whose features fit into memory."""
-    step = int(np.clip(_CELLS // max(1, n_candidates), 1, 256))
+    whole = n_candidates if n_candidates <= PRODUCTS else PRODUCTS  # concepts of a block that are held for a query
+    step = int(np.clip(_CELLS // max(1, whole), 1, 256))
     return (slice(start, start + step) for start in range(0, n_queries, step))
 
 
@@ -59,6 +64,8 @@ def make_shortlist(
     *,
     exclude: Longs | None = None,
     length: int = LENGTH,
+    all_scores: bool = False,
+    retrieval: Retrieval = DEFAULT_RETRIEVAL,
 ) -> Shortlist:
     """Compute features for one block of queries and list the best candidates of the first stage.
 
@@ -71,33 +78,82 @@ def make_shortlist(
     families
         Feature families that are switched on.
     first_stage
-        Orders all candidates.
+        Orders the pool of each query.
     exclude
         (q,) position of a candidate that each query must not see; None excludes none.
     length
         Candidates per list; fewer where there are fewer.
+    all_scores
+        Whether to score all n candidates, which takes time and memory.
+    retrieval
+        How the pool is made.
     """
-    columns = compute_features(index, queries, families)
-    scores = first_stage(index, columns)  # (q, n)
-    scores[:, index.obsolete] = -np.inf
+    n_allowed = len(index.taxonomy) - len(index.obsolete) - (exclude is not None)
+    k = min(length, n_allowed)
+    features = compute_features(index, queries, families, n_needed=k + (exclude is not None), retrieval=retrieval)
+    pool, scores = features.pool, first_stage(index, features)  # (p,)
+    forbidden = np.zeros(len(index.taxonomy), bool)
+    forbidden[index.obsolete] = True
+    scores[forbidden[pool.positions]] = -np.inf
     if exclude is not None:
-        scores[np.arange(len(scores)), exclude] = -np.inf
-    scores -= scores.max(axis=1, keepdims=True)
-    k = min(length, scores.shape[1] - len(index.obsolete) - (exclude is not None))
-    best = largest_columns(scores, k)
-    order = np.argsort(-np.take_along_axis(scores, best, 1), axis=1, kind="stable")
-    positions = np.take_along_axis(best, order, 1)  # (q, k)
-    features = columns.at(positions)
-    features[FIRST_STAGE_SCORE] = np.take_along_axis(scores, positions, 1)
+        scores[pool.positions == exclude[pool.row]] = -np.inf
+    table = pool.padded(scores, -np.inf)
+    table = table - table.max(axis=1, keepdims=True)  # (q, widest)
+    best = largest_columns(table, k)
+    order = np.argsort(-np.take_along_axis(table, best, 1), axis=1, kind="stable")
+    columns = np.take_along_axis(best, order, 1)  # (q, k)
+    places = pool.ends[:-1, None] + columns
+    positions = pool.positions[places]
+    values = {name: column[places] for name, column in features.columns.items()}
+    values[FIRST_STAGE_SCORE] = np.take_along_axis(table, columns, 1)
     if "structure" in families:
-        features |= {name: values[positions] for name, values in index.static_features.items()}
+        values |= {name: column[positions] for name, column in index.static_features.items()}
     return Shortlist(
-        feature_names=tuple(features),
-        features=np.stack(list(features.values()), axis=-1).astype(np.float32),
+        feature_names=tuple(values),
+        features=np.stack(list(values.values()), axis=-1).astype(np.float32),
         positions=positions.astype(np.int64),
-        first_stage_scores=scores,
-        orphan_features=columns.orphan_features,
+        scores=values[FIRST_STAGE_SCORE],
+        orphan_features=features.orphan_features,
+        all_scores=_scores_of_all(index, queries, families, pool, scores, exclude) if all_scores else None,
     )
+
+
+def _scores_of_all(
+    index: CandidateIndex,
+    queries: Queries,
+    families: Sequence[str],
+    pool: Pool,
+    scores: Floats,
+    exclude: Longs | None,
+) -> Floats:
+    """(q, n): scores of the pool (p,), 0 for the best, and below them those of the other concepts by `REST`."""
+    shape = len(queries), len(index.taxonomy)
+    if len(pool) == shape[0] * shape[1]:
+        everything = scores.reshape(shape).copy()
+    else:
+        everything = np.empty(shape, np.float32)
+        finite = pool.padded(np.where(np.isfinite(scores), scores, np.inf).astype(np.float32), np.inf).min(1)
+        step = max(1, _CELLS // shape[1])
+        for start in range(0, shape[0], step):
+            block = slice(start, start + step)
+            rest = _rest(index, queries.part(block), families)
+            rest -= rest.max(axis=1, keepdims=True)
+            everything[block] = rest + (finite[block, None] - 1)
+        everything[:, index.obsolete] = -np.inf
+        if exclude is not None:
+            everything[np.arange(shape[0]), exclude] = -np.inf
+        everything.reshape(-1)[pool.keys] = scores
+    everything -= everything.max(axis=1, keepdims=True)
+    return everything
+
+
+def _rest(index: CandidateIndex, queries: Queries, families: Sequence[str]) -> Floats:
+    """(q, n) scores of all concepts by `REST`."""
+    pool, vectors = Pool.whole(len(queries), len(index.taxonomy)), VectorSimilarities(index, queries)
+    similarity = vectors.at(("text", "name", "text to name", "name to text", "sphere"), pool)
+    columns = vector_features(index, vectors, pool, families, similarity)
+    features = FeatureColumns(pool, tuple(families), columns, np.zeros((len(queries), 0), np.float32))
+    return REST(index, features).reshape(len(queries), -1)
 
 
 def add_relative_columns(feature_names: Sequence[str], features: Floats) -> tuple[list[str], Floats]:

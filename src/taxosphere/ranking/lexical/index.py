@@ -128,9 +128,10 @@ class StackedMatrix:
         return cls(first_rows, sparse.csr_array(sparse.vstack(list(parts.values()), format="csr")))
 
     def multiply(self, rows: Mapping[str, SparseRows]) -> Matrix:
-        """Rows (q, words) times the part of the same name: (names · q, n), in the order of the names."""
-        stacked = stack_rows(list(rows.values()), [self.first_rows[name] for name in rows])
-        return stacked.matrix(self.matrix.shape[0]) @ self.matrix
+        """Rows (q, words) times the part of the same name: (q · names, n), all names of a query below each other."""
+        by_name = stack_rows(list(rows.values()), [self.first_rows[name] for name in rows])
+        by_query = np.arange(len(by_name.counts)).reshape(len(rows), -1).T.ravel()
+        return by_name.take(by_query).matrix(self.matrix.shape[0]) @ self.matrix
 
 
 def letter_runs(concept: ParsedConcept) -> list[str]:

@@ -1,4 +1,4 @@
-"""Candidates that the query mentions: in its name, in its definition, in the definition's first phrase."""
+"""What a query shares with the concepts of a taxonomy: words, the words of their children, and names it mentions."""
 
 from __future__ import annotations
 
@@ -7,9 +7,86 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from taxosphere.ranking.features.layout import SparseColumn
-from taxosphere.ranking.lexical.index import LexicalIndex
+from taxosphere.ranking.features.pool import Pool, SparseColumn
+from taxosphere.ranking.lexical.index import (
+    SEVERAL_WORDS,
+    SINGLE_WORD,
+    EncodedBags,
+    LexicalIndex,
+    count_feature,
+    share_feature,
+)
 from taxosphere.ranking.lexical.parse import ParsedConcept
+from taxosphere.ranking.lexical.sparse_rows import SparseRows
+from taxosphere.typing import Floats, Longs, Matrix
+
+SIMILARITIES = ("spelling", "words", "words, children")
+SHARES = tuple(map(share_feature, (*SINGLE_WORD, *SEVERAL_WORDS)))
+
+
+class LexicalScores:
+    """Products of the bags of a block of queries with the matrices of a lexical index.
+
+    Parameters
+    ----------
+    index
+        Words of the n concepts.
+    bags
+        Of the q queries, by name of the bag.
+    """
+
+    def __init__(self, index: LexicalIndex, bags: Mapping[str, EncodedBags]) -> None:
+        unit = {name: index.bags[name].unit_rows(*bags[name]) for name in ("spelling", "words")}
+        rows: dict[str, SparseRows] = {}
+        for bag in SINGLE_WORD:
+            rows |= dict.fromkeys((share_feature(bag), count_feature(bag)), bags[bag].rows)
+        for bag in SEVERAL_WORDS:
+            rows[share_feature(bag)] = index.bags[bag].weight_shares(*bags[bag])
+        self.n_queries = len(next(iter(bags.values())).n_unknown)
+        self.parts = (
+            (SIMILARITIES, index.similarity.multiply(unit | {"words, children": unit["words"]})),
+            (tuple(rows), index.children_words.multiply(rows)),
+        )
+
+    def at(self, pool: Pool) -> dict[str, Floats]:
+        """(p,) by name, of the pairs of a pool; counts as their logarithm log(1 + count)."""
+        values: dict[str, Floats] = {}
+        for names, matrix in self.parts:
+            table = np.zeros((len(names), len(pool)), np.float32)
+            place = np.full(pool.size, -1, np.int32)
+            part_of_row = np.arange(len(names))
+            for query, part in enumerate(pool.slices()):
+                positions = pool.positions[part]
+                place[positions] = np.arange(part.start, part.stop)
+                ends = matrix.indptr[query * len(names) : (query + 1) * len(names) + 1]
+                inside = slice(ends[0], ends[-1])
+                where = place[matrix.indices[inside]]
+                present = where >= 0
+                table[np.repeat(part_of_row, np.diff(ends))[present], where[present]] = matrix.data[inside][present]
+                place[positions] = -1
+            values |= dict(zip(names, table, strict=True))
+        for bag in SINGLE_WORD:
+            np.log1p(values[count_feature(bag)], out=values[count_feature(bag)])
+        return values
+
+    def largest(self, count: int, parts: Sequence[str] = (*SIMILARITIES, *SHARES)) -> Longs:
+        """Keys (k,), query · n + position, of the concepts with the largest values for each query and part."""
+        keys = []
+        for names, matrix in self.parts:
+            chosen = [number for number, name in enumerate(names) if name in parts]
+            for query in range(self.n_queries):
+                first = query * matrix.shape[1]
+                keys += [first + _largest(matrix, query * len(names) + number, count) for number in chosen]
+        return np.concatenate(keys)
+
+
+def _largest(matrix: Matrix, row: int, count: int) -> Longs:
+    """Columns (at most ``count``) of the largest entries of a row."""
+    start, stop = matrix.indptr[row], matrix.indptr[row + 1]
+    columns = matrix.indices[start:stop]
+    if stop - start > count:
+        columns = columns[np.argpartition(matrix.data[start:stop], stop - start - count)[stop - start - count :]]
+    return np.asarray(columns, np.int64)
 
 
 def name_mentions(index: LexicalIndex, queries: Sequence[ParsedConcept], size: int) -> dict[str, SparseColumn]:

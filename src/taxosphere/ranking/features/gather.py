@@ -1,0 +1,255 @@
+"""Which concepts are looked at for a query: the nearest by every measure, their parents, and those it mentions.
+
+For small taxonomies that is every concept. For larger ones features of a few hundred concepts are computed for each
+query, and the cost of a query no longer grows with features × concepts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import torch
+
+from taxosphere.orbit.search import Candidates, top_k
+from taxosphere.ranking.features.candidates import CandidateIndex
+from taxosphere.ranking.features.pool import Pool, SparseColumn, largest_columns
+from taxosphere.ranking.lexical.matching import LexicalScores
+from taxosphere.ranking.queries import Queries
+from taxosphere.typing import Floats, Longs
+
+MEASURES = ("text", "name", "sphere")
+PRODUCTS = 1 << 14
+"""With at most this many concepts whole matrix products take less time than the products of single pairs."""
+
+
+@dataclass(frozen=True)
+class Retrieval:
+    """How many concepts are taken of each kind.
+
+    Attributes
+    ----------
+    whole
+        A taxonomy of at most this many concepts is looked at as a whole.
+    nearest
+        By text, by name and on the sphere.
+    by_words
+        By every measure of words and spelling.
+    voters
+        Concepts by each measure, and by the sum of the vectors' measures, whose parents and grandparents are taken.
+    compressed
+        Concepts that a search over compressed vectors leaves, where there are more than `PRODUCTS`.
+    """
+
+    whole: int = 512
+    nearest: int = 100
+    by_words: int = 30
+    voters: int = 40
+    compressed: int = 600
+
+
+DEFAULT_RETRIEVAL = Retrieval()
+
+
+def gather(
+    index: CandidateIndex,
+    vectors: VectorSimilarities,
+    lexical: LexicalScores,
+    mentions: Sequence[SparseColumn],
+    *,
+    n_needed: int,
+    settings: Retrieval = DEFAULT_RETRIEVAL,
+) -> Pool:
+    """The pool of a block of queries.
+
+    Parameters
+    ----------
+    index
+        The n concepts.
+    vectors, lexical, mentions
+        Similarities by vectors, scores by words, and candidates that the queries mention.
+    n_needed
+        Candidates, not counting obsolete ones, that every query gets at least, where there are as many.
+    settings
+        How many concepts of each kind.
+    """
+    n_queries, size = len(vectors.queries), len(index.taxonomy)
+    if size <= settings.whole:
+        return Pool.whole(n_queries, size)
+    near, voters = nearest_by_vectors(index, vectors, settings)
+    near.append(lexical.largest(settings.by_words))
+    voters.append(lexical.largest(settings.voters, parts=("words", "spelling")))
+    pool = Pool.join([*near, *voters, *_parents(index, voters), *(column.keys for column in mentions)], n_queries, size)
+    return _filled(index, pool, n_needed)
+
+
+def nearest_by_vectors(
+    index: CandidateIndex, vectors: VectorSimilarities, settings: Retrieval
+) -> tuple[list[Longs], list[Longs]]:
+    """Keys of the nearest candidates by each measure, and of the nearest trusted concepts, which vote."""
+    n_queries, size = len(vectors.queries), len(index.taxonomy)
+    pool = Pool.whole(n_queries, size)
+    if size > PRODUCTS:
+        pool = search_compressed(index, vectors, settings.compressed)
+    values = vectors.at(MEASURES, pool)
+    trusted = pool.positions < index.n_trusted
+    all_trusted = index.n_trusted == size
+    joint = values["text"] + values["name"] + values["sphere"]
+    near, voters = [], []
+    for each in (*values.values(), joint):
+        table = pool.padded(each, -np.inf)
+        near.append(_keys(pool, table, settings.nearest))
+        mask = table if all_trusted else pool.padded(np.where(trusted, each, np.float32(-np.inf)), -np.inf)
+        voters.append(_keys(pool, mask, settings.voters))
+    return near, voters
+
+
+def search_compressed(index: CandidateIndex, vectors: VectorSimilarities, count: int) -> Pool:
+    """The nearest trusted and the nearest other concepts by the compressed sum of text, name and sphere."""
+    queries, size, trusted = vectors.queries, len(index.taxonomy), index.n_trusted
+    compressed = index.compressed
+    asked = torch.from_numpy(
+        compressed.project([queries.text_vectors.full, queries.text_vectors.name, queries.points.z])
+    )
+    first = size * np.arange(len(queries))[:, None]
+    keys = []
+    for start, stop in ((0, trusted), (trusted, size)):
+        if stop > start:
+            rows = torch.from_numpy(compressed.rows[start:stop])
+            keys.append(first + start + top_k(asked, Candidates(rows), count).positions.numpy())
+    return Pool.join(keys, len(queries), size)
+
+
+def _keys(pool: Pool, table: Floats, count: int) -> Longs:
+    """Keys of the ``count`` largest values of each row of a padded table."""
+    columns = largest_columns(table, count)
+    places = np.minimum(pool.ends[:-1, None] + columns, len(pool) - 1)
+    keys: Longs = pool.keys[places[columns < np.diff(pool.ends)[:, None]]]
+    return keys
+
+
+def _parents(index: CandidateIndex, voters: Sequence[Longs]) -> list[Longs]:
+    """Keys of the parents and grandparents of the voters."""
+    size, rows = len(index.taxonomy), index.taxonomy.parent_csr
+    found = [np.unique(np.concatenate([np.zeros(0, np.int64), *(keys.ravel() for keys in voters)]))]
+    for _ in range(2):
+        query, position = np.divmod(found[-1], size)
+        owner, parent = rows.expand(position)
+        found.append(np.unique(query[owner] * size + parent))
+    return found[1:]
+
+
+def _filled(index: CandidateIndex, pool: Pool, n_needed: int) -> Pool:
+    """The pool with further concepts, the first ones, for queries that have too few that are not obsolete."""
+    open_positions = np.ones(pool.size, bool)
+    open_positions[index.obsolete] = False
+    n_needed = min(n_needed, int(open_positions.sum()))
+    counts = np.bincount(pool.row, open_positions[pool.positions], pool.n_queries)
+    few = np.flatnonzero(counts < n_needed)
+    if len(few) == 0:
+        return pool
+    first = np.flatnonzero(open_positions)[: 2 * n_needed]  # at most n_needed of them are in the pool already
+    return Pool.join([pool.keys, few[:, None] * pool.size + first], pool.n_queries, pool.size)
+
+
+class VectorSimilarities:
+    """Dot products of a block of queries with concepts.
+
+    Measures are "text" and "name" (encoder vectors of the same kind), "text to name" and "name to text" (the query's
+    first), "sphere" (points) and "direction" (the concept's mean direction on the sphere). Each is computed when it is
+    first asked for.
+
+    Parameters
+    ----------
+    index
+        The n concepts.
+    queries
+        The q queries, encoded by the same network.
+    """
+
+    def __init__(self, index: CandidateIndex, queries: Queries) -> None:
+        self.index = index
+        self.queries = queries
+        self._pairs: dict[str, Floats] = {}
+
+    @cached_property
+    def _texts(self) -> dict[str, Floats]:
+        asked = np.concatenate([self.queries.text_vectors.full, self.queries.text_vectors.name])  # (2q, m)
+        text, name_to_text = np.split(dot_products(asked, self.index.text_vectors.full), 2)
+        text_to_name, name = np.split(dot_products(asked, self.index.text_vectors.name), 2)
+        return {"text": text, "name": name, "text to name": text_to_name, "name to text": name_to_text}
+
+    @cached_property
+    def _sphere(self) -> Floats:
+        return dot_products(self.queries.points.z, self.index.points.z)
+
+    def whole(self, measure: str) -> Floats:
+        """(q, n) of all concepts."""
+        if measure == "sphere":
+            return self._sphere
+        return (
+            dot_products(self.queries.points.z, self.index.points.mu)
+            if measure == "direction"
+            else self._texts[measure]
+        )
+
+    def at(self, measures: tuple[str, ...], pool: Pool) -> dict[str, Floats]:
+        """(p,) by measure, of the pairs of a pool."""
+        if pool.size <= PRODUCTS or len(pool) == pool.n_queries * pool.size:
+            return {measure: self.whole(measure).ravel()[pool.keys] for measure in measures}
+        texts, points = self.queries.text_vectors, self.queries.points
+        rows = {
+            "text": (self.index.text_vectors.full, texts.full),
+            "name to text": (self.index.text_vectors.full, texts.name),
+            "name": (self.index.text_vectors.name, texts.name),
+            "text to name": (self.index.text_vectors.name, texts.full),
+            "sphere": (self.index.points.z, points.z),
+            "direction": (self.index.points.mu, points.z),
+        }
+        values: dict[str, Floats] = {}
+        while len(values) < len(measures):
+            concepts = next(rows[measure][0] for measure in measures if measure not in values)
+            same = [measure for measure in measures if rows[measure][0] is concepts]  # gathered once for all of these
+            asked = np.stack([rows[measure][1] for measure in same], axis=2)  # (q, m, measures)
+            values |= dict(zip(same, pair_products(asked, concepts, pool), strict=True))
+        return values
+
+    def to_children(self, measure: str, pool: Pool) -> Floats:
+        """(p,): with the unit mean of the concept's children, zero where it has none, by "sphere", "text" or "name"."""
+        texts, index = self.queries.text_vectors, self.index
+        asked = {"sphere": self.queries.points.z, "text": texts.full, "name": texts.name}[measure]
+        means, column = index.child_means[measure], index.non_leaf_columns[pool.positions]
+        values = np.zeros(len(pool), np.float32)
+        inner = np.flatnonzero(column >= 0)
+        if len(means) <= PRODUCTS or len(pool) == pool.n_queries * pool.size:
+            values[inner] = dot_products(asked, means)[pool.row[inner], column[inner]]
+        else:
+            part = Pool(pool.row[inner] * len(means) + column[inner], pool.n_queries, len(means))
+            values[inner] = pair_products(asked[:, :, None], means, part)[0]
+        return values
+
+
+def pair_products(queries: Floats, rows: Floats, pool: Pool) -> Floats:
+    """Dot products (v, p) of pairs: of v vectors of each query (q, m, v) with the rows (n, m) of its pool.
+
+    The keys of the pool need not ascend within a query.
+    """
+    values = np.empty((len(pool), queries.shape[2]), np.float32)
+    for query, part in zip(queries, pool.slices(), strict=True):
+        np.matmul(rows[pool.positions[part]], query, out=values[part])
+    return np.ascontiguousarray(values.T)
+
+
+def dot_products(queries: Floats, candidates: Floats) -> Floats:
+    """Dot products (q, n) of rows (q, m) and (n, m).
+
+    One or two queries are multiplied by torch: after a numpy product BLAS threads spin for a while, and the encoder of
+    the next query would wait for their core. A single row is doubled, because a product with two columns reads memory
+    faster than one with a vector.
+    """
+    if len(queries) > 2:
+        return np.asarray(queries @ candidates.T, np.float32)
+    two = torch.from_numpy(queries if len(queries) == 2 else np.repeat(queries, 2, 0))
+    return np.ascontiguousarray((torch.from_numpy(candidates) @ two.T).numpy().T[: len(queries)])
