@@ -1,0 +1,126 @@
+"""How many true parents retrieval finds, and what the ranking loses beside features of all concepts.
+
+    python benchmarks/bench_retrieval.py FOLDER… [--leaves 400] [--out PAGE.md]
+
+Leaves of the published seed are hidden as validation queries; test queries are not touched. One head is trained without
+them; the ranking is that of the prior, so that all rows of a table are ranked by the same weights.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+
+import numpy as np
+import page
+
+from taxosphere import Taxonomy
+from taxosphere.encoders.text import registry as text_encoders
+from taxosphere.encoders.text.vectors import encode_text_vectors
+from taxosphere.evaluation import protocol
+from taxosphere.model import embedding
+from taxosphere.model.config import PolarisConfig
+from taxosphere.ranking.features.candidates import CandidateIndex
+from taxosphere.ranking.features.catalogue import FAMILIES
+from taxosphere.ranking.features.compute import compute_features
+from taxosphere.ranking.features.gather import Retrieval
+from taxosphere.ranking.features.shortlist import make_shortlist
+from taxosphere.ranking.prior import read_prior
+from taxosphere.ranking.queries import Queries, embed, encode_queries
+from taxosphere.ranking.ranker import Ranker, scores_of_all
+from taxosphere.ranking.retrieval import DEFAULT_FIRST_STAGE
+from taxosphere.ranks import best_true_ranks
+from taxosphere.taxonomy.split import hide, read_parts
+from taxosphere.typing import Longs
+
+EPOCHS = 8
+BLOCK = 64
+SETTINGS = {
+    "all concepts": Retrieval(whole=10**9),
+    "nearest 50, by words 15, voters 30": Retrieval(nearest=50, by_words=15, voters=30),
+    "nearest 100, by words 30, voters 40": Retrieval(),
+    "nearest 200, by words 60, voters 80": Retrieval(nearest=200, by_words=60, voters=80, compressed=1000),
+}
+
+
+def prepare(folder: str, n_leaves: int) -> tuple[CandidateIndex, Queries, tuple[Longs, ...]]:
+    """Candidates without the hidden leaves, these leaves as queries, and their true parents."""
+    config = PolarisConfig()
+    taxonomy, _ = protocol.prepare(Taxonomy.read(folder), repair=True)
+    seed = protocol.make_split(taxonomy, read_parts(Path(folder)), protocol.Plan(), 0).seed
+    leaves = np.random.default_rng(7).permutation(np.flatnonzero(seed.hideable))[:n_leaves]
+    split = hide(seed, np.sort(leaves))
+    vectors = encode_text_vectors(text_encoders.load("minilm"), list(seed.concepts()))
+    kept = np.array([seed.position(id) for id in split.seed.ids])
+    hidden = np.array([seed.position(query.id) for query in split.queries])
+    network = embedding.frozen(vectors, config, EPOCHS)(split.seed, kept, 0)[1]
+    texts = vectors.take(kept)
+    index = CandidateIndex(split.seed, texts, embed(network, texts.full), len(split.seed))
+    return index, encode_queries(network, split.queries, vectors.take(hidden)), split.gold
+
+
+def measure(index: CandidateIndex, queries: Queries, gold: tuple[Longs, ...], ranker: Ranker, how: Retrieval) -> str:
+    """A row of the table."""
+    ranks, found, pairs, seconds = [], 0, 0, 0.0
+    for start in range(0, len(queries), BLOCK):
+        block = slice(start, start + BLOCK)
+        part, true = queries.part(block), gold[block]
+        pool = compute_features(index, part, FAMILIES, retrieval=how).pool
+        began = time.process_time()
+        shortlist = make_shortlist(index, part, ranker.families, ranker.first_stage, retrieval=how)
+        seconds += time.process_time() - began
+        shortlist = make_shortlist(index, part, ranker.families, ranker.first_stage, retrieval=how, all_scores=True)
+        ranking = ranker.rank_shortlist(shortlist, part.points.z, index.points.z, index.radius_gaps, n_explained=0)
+        ranks.append(best_true_ranks(scores_of_all(ranking), true))
+        pairs += len(pool)
+        found += sum(
+            bool(np.isin(pool.positions[inside], parents).any())
+            for inside, parents in zip(pool.slices(), true, strict=True)
+        )
+    rank, count = np.concatenate(ranks), len(queries)
+    cells = (
+        f"{pairs / count:.0f}",
+        f"{100 * found / count:.1f}",
+        f"{100 * np.mean(rank <= 1):.1f}",
+        f"{100 * np.mean(1 / rank):.2f}",
+        f"{rank.mean():.1f}",
+        f"{1e3 * seconds / count:.2f}",
+    )
+    return " | ".join(cells)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folders", nargs="+")
+    parser.add_argument("--leaves", type=int, default=400)
+    parser.add_argument("--out", type=Path)
+    options = parser.parse_args()
+    settings = PolarisConfig().ranking
+    ranker = Ranker.fit_examples(
+        None, settings, read_prior(), gamma=10.0, note="", random_state=0, fallback=DEFAULT_FIRST_STAGE
+    )
+    table = [
+        "| taxonomy | retrieval | pool | true parent in it, % | Hit@1 | MRR | mean rank | CPU ms a query |",
+        "| --- | --- | --: | --: | --: | --: | --: | --: |",
+    ]
+    for folder in options.folders:
+        index, queries, gold = prepare(folder, options.leaves)
+        measure(index, queries.part(slice(0, BLOCK)), gold[:BLOCK], ranker, Retrieval())  # builds the index
+        for name, how in SETTINGS.items():
+            row = f"| {Path(folder).name} ({len(index.taxonomy):,}) | {name} | "
+            table.append(row + measure(index, queries, gold, ranker, how) + " |")
+            print(table[-1], flush=True)
+    if options.out:
+        notes = [
+            f"{options.leaves} hidden leaves of each published seed; one head trained for {EPOCHS} epochs without",
+            "them, ranked by the prior. Concepts outside the pool are ranked by the retrieval score. CPU time of the",
+            f"shortlist (retrieval, features, first stage), blocks of {BLOCK} queries, vectors known, one thread.",
+        ]
+        page.write(
+            options.out, "Retrieval", "bench_retrieval.py", options.folders, f"--leaves {options.leaves}", notes, table
+        )
+
+
+if __name__ == "__main__":
+    main()
