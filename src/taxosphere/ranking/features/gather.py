@@ -133,12 +133,12 @@ def _keys(pool: Pool, table: Floats, count: int) -> Longs:
 def _parents(index: CandidateIndex, voters: Sequence[Longs]) -> list[Longs]:
     """Keys of the parents and grandparents of the voters."""
     size, rows = len(index.taxonomy), index.taxonomy.parent_csr
-    found = [np.unique(np.concatenate([np.zeros(0, np.int64), *(keys.ravel() for keys in voters)]))]
+    levels = [np.unique(np.concatenate([np.zeros(0, np.int64), *(keys.ravel() for keys in voters)]))]
     for _ in range(2):
-        query, position = np.divmod(found[-1], size)
+        query, position = np.divmod(levels[-1], size)
         owner, parent = rows.expand(position)
-        found.append(np.unique(query[owner] * size + parent))
-    return found[1:]
+        levels.append(np.unique(query[owner] * size + parent))
+    return levels[1:]
 
 
 def _filled(index: CandidateIndex, pool: Pool, n_needed: int) -> Pool:
