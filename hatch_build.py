@@ -1,4 +1,4 @@
-"""The wheel holds the built page; a wheel built where the page cannot be built says so and goes without it."""
+"""Wheel and source archive hold the built page; where it cannot be built, they say so and go without it."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 
 class PageHook(BuildHookInterface):  # type: ignore[type-arg]
-    """Builds the page before the files of the wheel are gathered."""
+    """Builds the page before the files are gathered; a source archive that holds one keeps it."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:  # noqa: ARG002 (the hook's interface)
         root = Path(self.root)
         script = root / "web" / "build.py"
-        if version == "editable" or not script.is_file():
+        page = root / "src" / "taxosphere" / "service" / "page" / "index.html"
+        unpacked = (root / "PKG-INFO").is_file()  # only a source archive has one
+        if version == "editable" or not script.is_file() or (unpacked and page.is_file()):
             return
         reason = runpy.run_path(str(script))["build"]()
-        if reason and not (root / "src" / "taxosphere" / "service" / "page" / "index.html").is_file():
+        if reason and not page.is_file():
             self.app.display_warning(f"the page of the workbench is left out: {reason}")

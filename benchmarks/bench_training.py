@@ -1,6 +1,6 @@
 """How long an epoch takes, as ratios of processor time (a busy machine delays, but does not change them).
 
-    python benchmarks/bench_training.py FOLDER [--preset food]
+    python benchmarks/bench_training.py FOLDER [--preset paper-food]
 
 FOLDER is a taxonomy with a split, for example semeval_food. The frozen epoch is compared with (a) an epoch that encodes
 the three texts of every triplet, as the paper's algorithm is written, and (b) one pass of the encoder over the seed; an
@@ -75,7 +75,7 @@ def encode_triplets(encoder: TransformerEncoder, triplets: Sequence[tuple[str, s
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder")
-    parser.add_argument("--preset", default="food")
+    parser.add_argument("--preset", default="paper-food")
     options = parser.parse_args()
     seed = published(Taxonomy.read(options.folder), read_parts(options.folder)).seed
     config = preset(options.preset, seed)

@@ -118,6 +118,41 @@ def test_wrong_kinds_of_questions_are_refused(model: Polaris) -> None:
         Polaris({"seed": 3})  # type: ignore[arg-type]
     with pytest.raises(InputError, match="holds no concepts"):
         model.adopt(Taxonomy.from_concepts([], []))
+    with pytest.raises(TypeError, match="a Taxonomy is expected, not an int"):
+        model.adopt(42)  # type: ignore[arg-type]
+    for k in ("3", 2.5, None):
+        with pytest.raises(TypeError, match="k is a whole number, not"):
+            model.suggest("oil", k=k)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="a description is a text, not an int"):
+        model.suggest("oil", 3)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="needs a name"):
+        model.suggest(Concept("", ""))
+    for ask in (model.suggest_many, model.expand, model.predict, model.predict_proba, model.score):
+        with pytest.raises(TypeError, match="a list of new concepts is expected, not an int"):
+            ask(42)  # type: ignore[operator]
+    with pytest.raises(ValueError, match=r"accept \(x\)"):
+        model.expand(["oil"], accept="x")  # type: ignore[arg-type]
+
+
+def test_wrong_kinds_of_things_to_learn_from_are_refused(tmp_path: Path) -> None:
+    for odd, kind in ((42, "an int"), (None, "None"), ([], "a list")):
+        with pytest.raises(TypeError, match=f"a Taxonomy or the path of one is fitted, not {kind}"):
+            Polaris(QUICK).fit(odd)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="path of the taxonomy is empty"):
+        Polaris(QUICK).fit("")
+    with pytest.raises(InputError, match=r"none\.csv: no such file"):
+        Polaris(QUICK).fit(tmp_path / "none.csv")
+    for options, message in (
+        ({"random_state": 1.5}, "a random state is a whole number, not 1.5"),
+        ({"start": 42}, "a fit starts from a fitted Polaris, not an int"),
+        ({"progress": 42}, "progress is called as"),
+        ({"encoder": GramEncoder}, "GramEncoder is a class: make one of it"),
+    ):
+        with pytest.raises(TypeError, match=message):
+            Polaris(QUICK).fit(meadow(), **({"encoder": GramEncoder()} | options))
+
+
+def test_a_changed_taxonomy_needs_concepts_and_no_cycle(model: Polaris) -> None:
     with pytest.raises(InputError, match=r"circle|cycle"):
         model.adopt(Taxonomy.from_edges([("a", "b"), ("b", "a")]))
 

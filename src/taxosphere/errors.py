@@ -70,4 +70,5 @@ def kind_of(thing: object) -> str:
     str
         With its article.
     """
-    return f"a {type(thing).__name__}"
+    name = type(thing).__name__
+    return "None" if thing is None else f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"

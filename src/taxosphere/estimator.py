@@ -157,6 +157,8 @@ class Estimator(ABC):
         *,
         all_scores: bool = False,
     ) -> NDArray[np.float32]:
+        if not isinstance(queries, Iterable):
+            raise TypeError(f"a list of new concepts is expected, not {kind_of(queries)}")
         queries = list(queries)
         other = next((query for query in queries if not isinstance(query, Concept)), None)
         if other is not None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import logging
-import operator
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from numbers import Integral
 from os import PathLike, fspath
 from pathlib import Path
 
@@ -43,6 +43,8 @@ class LoggedProgress:
     """Passes progress on to a caller, and the name of each new step to the logger "taxosphere"."""
 
     def __init__(self, progress: Progress | None) -> None:
+        if progress is not None and not callable(progress):
+            raise TypeError(f"progress is called as progress(done, total, what), which {kind_of(progress)} cannot be")
         self._progress = progress
         self._step = ""
 
@@ -154,6 +156,8 @@ def fit_model(taxonomy: Taxonomy, config: PolarisConfig, encoder: EncoderLike | 
 
 def check_fittable(taxonomy: Taxonomy) -> None:
     """Raise `InputError` for a taxonomy that nothing can be placed in: one without concepts, or with a cycle."""
+    if not isinstance(taxonomy, Taxonomy):
+        raise TypeError(f"a Taxonomy is expected, not {kind_of(taxonomy)}")
     if len(taxonomy) == 0:
         raise InputError("the taxonomy holds no concepts: there is nothing to place others below")
     taxonomy.refuse_cycles()
@@ -193,11 +197,15 @@ def settings_for(
     ------
     InputError
         The random state is out of range.
+    TypeError
+        It is no whole number.
     """
     config = config or auto(taxonomy)
     if isinstance(encoder, str | PathLike):
         config = with_encoder(config, encoder)
-    state = config.seed if random_state is None else operator.index(random_state)
+    if not isinstance(random_state, Integral | None):
+        raise TypeError(f"a random state is a whole number, not {random_state!r}")
+    state = config.seed if random_state is None else int(random_state)
     if not 0 <= state < RANDOM_STATES:
         raise InputError(f"the random state is {state}; it lies between 0 and {RANDOM_STATES - 1:,}")
     return with_absolute_paths(config).model_copy(update={"seed": state})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from numbers import Integral, Real
 from os import PathLike
 from pathlib import Path
 from typing import Self
@@ -103,6 +104,8 @@ class Polaris(Estimator):
         TypeError
             Something else than a taxonomy or a path was given, or an encoder without name, dim and encode.
         """
+        if not isinstance(start, Polaris | None):
+            raise TypeError(f"a fit starts from a fitted Polaris, not {kind_of(start)}")
         taxonomy = fitting.as_taxonomy(taxonomy)
         encoder = self._params["encoder"] if encoder is None else encoder
         state = self._params["random_state"] if random_state is None else random_state
@@ -182,6 +185,8 @@ class Polaris(Estimator):
         iterator of Suggestions
             In the order of `concepts`.
         """
+        if not isinstance(k, Integral):
+            raise TypeError(f"k is a whole number, not {k!r}")
         if k < 1:
             raise ValueError(f"k is {k}: at least one parent is suggested")
         return inference.suggest_many(self.fitted, as_concepts(concepts, self.taxonomy), k=k)
@@ -214,7 +219,8 @@ class Polaris(Estimator):
         Expansion
             The grown taxonomy, and what became of every new concept.
         """
-        if not 0 <= accept <= 1 or not 0 <= (insert or 0) <= 1:
+        shares = (accept, 0 if insert is None else insert)
+        if not all(isinstance(share, Real) and 0 <= share <= 1 for share in shares):
             raise ValueError(f"accept ({accept}) and insert ({insert}) are probabilities: from 0 to 1")
         queries, report = as_concepts(concepts, self.taxonomy), LoggedProgress(progress)
         return place_list.place_list(self.fitted, queries, accept=accept, insert=insert, progress=report)

@@ -78,5 +78,6 @@ def test_auto_trains_longer_on_less() -> None:
 
 
 def test_unknown_names_list_the_known_ones() -> None:
-    with pytest.raises(InputError, match="no preset 'fod'; known: auto, science"):
-        presets.preset("fod", chain(3))
+    with pytest.raises(InputError, match="no preset 'food'; there are auto, paper-science"):
+        presets.preset("food", chain(3))
+    assert presets.preset("paper-food", chain(3)) == presets.column("food")

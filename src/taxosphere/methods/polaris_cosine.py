@@ -37,7 +37,7 @@ class Configured:
     Parameters
     ----------
     settings : mapping, optional
-        ``section.key`` of the config, and ``preset``: "auto", a data set of the paper's table, "column" for the column
+        ``section.key`` of the config, and ``preset``: a name of `presets.NAMES`, "column" for the column
         whose data set is nearest in size, or "paper" for that column with every formula as printed.
     """
 
@@ -58,11 +58,12 @@ class Configured:
 
     def configure(self, seed: Taxonomy) -> PolarisConfig:
         """The settings for a seed, kept in ``config``."""
-        nearest = presets.nearest(seed)
         if self._preset == "paper":
-            config = presets.paper(nearest)
+            config = presets.paper(presets.nearest(seed))
+        elif self._preset == "column":
+            config = presets.column(presets.nearest(seed))
         else:
-            config = presets.preset(nearest if self._preset == "column" else self._preset, seed)
+            config = presets.preset(self._preset, seed)
         self.config = config.with_overrides(self._changes)
         return self.config
 

@@ -18,7 +18,8 @@ _PAPER_TABLE: dict[str, tuple[int, int, int, int, int, float, float]] = {
     "food": (128, 50, 5, 64, 20, 2.0, 0.4),
     "birds": (64, 50, 3, 32, 5, 4.5, 0.4),
 }
-NAMES = ("auto", *_PAPER_TABLE)
+_PREFIX = "paper-"
+NAMES = ("auto", *(_PREFIX + name for name in _PAPER_TABLE))
 
 
 def preset(name: str, seed: Taxonomy) -> PolarisConfig:
@@ -27,7 +28,8 @@ def preset(name: str, seed: Taxonomy) -> PolarisConfig:
     Parameters
     ----------
     name : str
-        "auto" for our choice by the size of the seed, or a column of the paper's table.
+        "auto" for our choice by the size of the seed, or "paper-" and the data set that heads a column of the paper's
+        table of hyper-parameters, for example "paper-food".
     seed : Taxonomy
 
     Raises
@@ -35,13 +37,13 @@ def preset(name: str, seed: Taxonomy) -> PolarisConfig:
     InputError
         There is no preset of that name.
     """
-    return auto(seed) if name == "auto" else column(name)
+    if name not in NAMES:
+        raise InputError(f"there is no preset '{name}'; there are {', '.join(NAMES)}")
+    return auto(seed) if name == "auto" else column(name.removeprefix(_PREFIX))
 
 
 def column(name: str) -> PolarisConfig:
     """A column of the paper's table: its sizes, losses and weights, with our corrections of the losses."""
-    if name not in _PAPER_TABLE:
-        raise InputError(f"there is no preset '{name}'; known: {', '.join(NAMES)}")
     dim, epochs, accumulation, batch, negatives, kappa_repel, welsch_c = _PAPER_TABLE[name]
     values: dict[str, Any] = {
         "network": {"dim": dim, "hidden": 64, "layers": 2},

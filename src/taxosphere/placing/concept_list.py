@@ -8,7 +8,7 @@ from itertools import chain
 from os import PathLike
 from pathlib import Path
 
-from taxosphere.errors import InputError
+from taxosphere.errors import InputError, kind_of
 from taxosphere.taxonomy import Concept, Taxonomy
 from taxosphere.taxonomy.formats import obo
 from taxosphere.taxonomy.formats.io.draft import LONGEST_TEXT
@@ -87,6 +87,8 @@ def as_concepts(concepts: Iterable[New], taxonomy: Taxonomy) -> list[Concept]:
     """
     if isinstance(concepts, str | Concept):
         raise TypeError("a list of new concepts is expected, not one alone")
+    if not isinstance(concepts, Iterable):
+        raise TypeError(f"a list of new concepts is expected, not {kind_of(concepts)}")
     return with_ids([(0, _as_concept(value)) for value in concepts], taxonomy)
 
 
@@ -107,12 +109,15 @@ def one_concept(concept: New, description: str = "", images: Sequence[str | Path
     InputError
         There is neither a name nor an image.
     """
+    if not isinstance(description, str | None):
+        raise TypeError(f"a description is a text, not {kind_of(description)}")
     if description or images:
         if not isinstance(concept, str):
             raise TypeError("a pair or a Concept brings its own description and images")
         files = [images] if isinstance(images, str | PathLike) else images
-        concept = Concept("", concept.strip(), description, images=tuple(map(str, files)))
-    if isinstance(concept, str) and not concept.strip():
+        concept = Concept("", concept.strip(), description or "", images=tuple(map(str, files)))
+    empty = not (concept.name.strip() or concept.images) if isinstance(concept, Concept) else concept in ("", ("", ""))
+    if empty or (isinstance(concept, str) and not concept.strip()):
         raise InputError("a new concept needs a name (or images, where the model was fitted with some)")
     return concept
 

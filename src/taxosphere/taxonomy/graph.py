@@ -106,7 +106,7 @@ class Taxonomy(Hierarchy):
         Taxonomy
             Concepts in the order in which they are first named.
         """
-        edges = [(_id(parent), _id(child)) for parent, child in pairs]
+        edges = [_edge(pair) for pair in pairs]
         called = {_id(id): str(id) if name is None else name for id, name in (names or {}).items()}
         described = {_id(id): text for id, text in (descriptions or {}).items()}
         ids = dict.fromkeys((*chain.from_iterable(edges), *called, *described))
@@ -332,6 +332,15 @@ class Taxonomy(Hierarchy):
         nowhere = np.zeros(len(edges), np.int32)
         source = None if self.source is None else replace(self.source, edge_lines=nowhere)
         return replace(self, edge_array=edges, reading=(), source=source)
+
+
+def _edge(pair: tuple[Id, Id]) -> tuple[str, str]:
+    ends = () if isinstance(pair, str) else pair  # two letters are no pair
+    try:
+        parent, child = ends
+    except (TypeError, ValueError):
+        raise InputError(f"an edge is a pair of ids, (parent, child), not {pair!r}") from None
+    return _id(parent), _id(child)
 
 
 def _id(value: Id) -> str:

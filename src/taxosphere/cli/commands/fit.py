@@ -28,7 +28,9 @@ _LONG = 180.0  # seconds of fine-tuning worth a word beforehand
 def fit(
     taxonomy: Path = typer.Argument(..., metavar="TAX", help="A taxonomy in any supported format."),
     model: Path = typer.Option(..., "-o", "--out", metavar="MODEL", help="Folder to write the model to."),
-    preset: str = typer.Option("auto", help="Settings to start from; 'auto' looks at the size of the taxonomy."),
+    preset: str = typer.Option(
+        "auto", help="Settings to start from: 'auto' goes by size, 'paper-food' and others are columns of the paper."
+    ),
     config: Path | None = typer.Option(None, help="A TOML file of settings instead of a preset."),
     set_: list[str] = typer.Option([], "--set", metavar="KEY=VALUE", help="Change one setting; repeatable."),
     encoder: str | None = typer.Option(

@@ -102,6 +102,8 @@ def check_encoder(encoder: object) -> TextEncoder:
     """
     if isinstance(encoder, TextEncoders | CheckedEncoder):
         return encoder
+    if isinstance(encoder, type):
+        raise TypeError(f"an encoder is an object, and {encoder.__name__} is a class: make one of it")
     kind = type(encoder).__name__
     if not callable(getattr(encoder, "encode", None)):
         raise TypeError(f"an encoder has a method encode(texts), a {kind} has none")

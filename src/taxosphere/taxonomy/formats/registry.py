@@ -80,6 +80,8 @@ def read(path: str | PathLike[str], options: ReadOptions | None = None) -> Taxon
     InputError
         Where the format is not recognised, an option is stated that it does not use, or the content is at fault.
     """
+    if path == "":
+        raise InputError("the path of the taxonomy is empty")
     path, options = Path(path), options or ReadOptions()
     form = recognise(path, options)
     _check_options(path, form, options)
