@@ -26,6 +26,7 @@ from taxosphere.model.presets import auto
 from taxosphere.model.training import TrainingRun
 from taxosphere.placing.inference import Fitted, assemble
 from taxosphere.placing.insertion import Insertion
+from taxosphere.ranking.foreign import foreign_concepts
 from taxosphere.ranking.prior import load_prior
 from taxosphere.ranking.ranker import Ranker
 from taxosphere.taxonomy import Taxonomy
@@ -119,6 +120,7 @@ def fit_model(taxonomy: Taxonomy, config: PolarisConfig, encoder: EncoderLike | 
     encoder = load_encoder(config, run.device) if named else text_encoders.check_encoder(encoder)
     encoding = f"encoding {len(taxonomy):,} concepts"
     run.progress(0, 1, encoding)
+    foreign = foreign_concepts(encoder)
     space = embedding.fit(
         encoder,
         taxonomy,
@@ -126,12 +128,15 @@ def fit_model(taxonomy: Taxonomy, config: PolarisConfig, encoder: EncoderLike | 
         run.training(),
         start=run.start,
         encoding=lambda done, total: run.progress(done, total, encoding),
+        foreign=foreign,
     )
     ranker = Ranker.fit(
         taxonomy,
         space.refit,
         config,
         prior,
+        vectors=space.with_foreign,
+        foreign=foreign,
         gamma=gamma.gamma(space.head, taxonomy, config.orbit),
         random_state=run.random_state,
         progress=run.progress,

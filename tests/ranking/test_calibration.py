@@ -64,8 +64,8 @@ def test_inputs_of_none_by_hand() -> None:
     np.testing.assert_allclose(found[4:6], [2, 3])  # features of the best candidate
     np.testing.assert_allclose(found[6:8], [6, 7])  # largest of the list
     np.testing.assert_allclose(found[8:10], [3, 4])  # mean of those in front
-    np.testing.assert_allclose(found[10:], [0.25, 0.5])  # orphan features
-    assert len(found) == calibration.n_none_inputs(n_features=2, n_orphan_features=2)
+    np.testing.assert_allclose(found[10:], [0.25, 0.5])  # query features
+    assert len(found) == calibration.n_none_inputs(n_features=2, n_query_features=2)
 
 
 def test_inputs_of_none_do_not_tell_how_long_a_list_is() -> None:
@@ -82,18 +82,32 @@ def test_inputs_of_none_do_not_tell_how_long_a_list_is() -> None:
 
 def test_a_list_shorter_than_the_top_is_padded() -> None:
     found = calibration.none_inputs(np.zeros((2, 1)), np.ones((2, 1, 3)), np.zeros((2, 2)))
-    assert found.shape == (2, calibration.n_none_inputs(n_features=3, n_orphan_features=2))
+    assert found.shape == (2, calibration.n_none_inputs(n_features=3, n_query_features=2))
     assert np.isfinite(found).all()
 
 
-def test_orphan_features_count_beside_hundreds_of_other_inputs() -> None:
+def test_query_features_count_beside_hundreds_of_other_inputs() -> None:
     """One input that tells everything, behind 300 that tell a little and much the same."""
     rng = np.random.default_rng(0)
     removed = rng.random(2000) < 0.3
     same = removed * 0.3 + rng.normal(size=2000)
     many = same[:, None] + 0.3 * rng.normal(size=(2000, 300))
     inputs = np.column_stack([many, removed + 0.3 * rng.normal(size=2000)])
-    none = calibration.fit_none(inputs, removed, n_orphan_features=1, none_share=0.05)
-    alike = Logistic.fit(inputs, removed, ridge=0.3, positive_share=0.05)
+    weights = np.where(removed, 0.05 / removed.sum(), 0.95 / (~removed).sum())
+    none = calibration.fit_none(inputs, removed, n_query_features=1, weights=weights)
+    alike = Logistic.fit(inputs, removed, ridge=0.3, weights=weights)
     assert auroc(none.probability(inputs), removed) > auroc(alike.probability(inputs), removed) + 0.05
     assert abs(none.weights[-2]) > abs(none.weights[:-2]).sum()
+
+
+def test_none_of_these_is_a_missing_parent_or_a_foreign_query() -> None:
+    rng = np.random.default_rng(0)
+    inputs = rng.normal(size=(400, 2))
+    missing, foreign = (Logistic.fit(inputs, inputs[:, column] > 1, ridge=0.01) for column in (0, 1))
+    both = calibration.NoneOfThese(missing, foreign)
+    apart = [model.probability(inputs) for model in (missing, foreign)]
+    np.testing.assert_allclose(both.probability(inputs), apart[0] + apart[1] - apart[0] * apart[1])
+    again = calibration.NoneOfThese.from_arrays(both.to_arrays())
+    np.testing.assert_array_equal(again.probability(inputs), both.probability(inputs))
+    alone = calibration.NoneOfThese.from_arrays(missing.to_arrays())
+    np.testing.assert_allclose(alone.probability(inputs), apart[0])

@@ -10,6 +10,7 @@ from taxosphere.encoders.text import registry as text_encoders
 from taxosphere.errors import TaxosphereError
 from taxosphere.model.config import RankingConfig
 from taxosphere.ranking import prior
+from taxosphere.ranking.calibration import NoneOfThese
 from taxosphere.ranking.logistic import Logistic
 from taxosphere.ranking.net import NetEnsemble, train_nets
 from taxosphere.ranking.prior import Prior, nets_for_columns, read_prior, save_prior
@@ -25,7 +26,7 @@ def known() -> Prior:
     table = rng.normal(size=(80, 5, 3)).astype(np.float32)
     labels = np.arange(5) == table[..., 0].argmax(1)[:, None]
     model = train_nets(table, labels, RankingConfig(epochs=8, hidden=4), n_nets=2, random_state=0, prior=None)
-    none = Logistic.fit(rng.normal(size=(40, 2)), np.arange(40) % 2 == 0, ridge=0.1)
+    none = NoneOfThese(Logistic.fit(rng.normal(size=(40, 2)), np.arange(40) % 2 == 0, ridge=0.1), None)
     return Prior(("text similarity", "depth", "children"), model, 1.3, none)
 
 

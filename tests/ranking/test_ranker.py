@@ -118,7 +118,7 @@ def test_a_seed_too_small_to_learn_from_says_so_and_still_ranks(leaves: int, str
     pairs = [("thing", "bird"), *(("bird", f"bird {i}") for i in range(max(0, leaves - 1)))]
     seed = Taxonomy.from_edges(pairs) if leaves else Taxonomy.from_edges([], names={"bird": "bird", "cake": "cake"})
     model = fit(seed)
-    assert "leaves to learn from" in model.ranker.note
+    assert "concepts to learn from" in model.ranker.note
     assert "the plain cosine" in model.ranker.note
     found = _rank(model, strangers)
     np.testing.assert_allclose(found.probabilities.sum(1) + found.none_probability, 1, rtol=1e-5)
@@ -128,7 +128,7 @@ def test_a_seed_too_small_to_learn_from_says_so_and_still_ranks(leaves: int, str
 
 
 def test_a_learned_ranker_says_from_how_much(fitted: Fitted) -> None:
-    assert f"{len(KINDS) * 8} hidden leaves" in fitted.ranker.note
+    assert f"{len(KINDS) * 8} hidden concepts" in fitted.ranker.note
 
 
 def test_families_can_be_left_out(strangers: list[Concept]) -> None:

@@ -55,6 +55,12 @@ def fit(seed: Taxonomy, random_state: int = 0, *overrides: str) -> Fitted:
     network = train_head(torch.from_numpy(views.full), seed, config, random_state=random_state).network
     index = CandidateIndex(seed, views, embed(network, views.full), len(seed))
     ranker = Ranker.fit(
-        seed, frozen(views, config, 5), config, load_prior(config.ranking), gamma=1.0, random_state=random_state
+        seed,
+        frozen(views, config, 5),
+        config,
+        load_prior(config.ranking),
+        vectors=views,
+        gamma=1.0,
+        random_state=random_state,
     )
     return Fitted(seed, config, network, index, ranker)

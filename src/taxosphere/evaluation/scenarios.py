@@ -26,13 +26,13 @@ from numpy.typing import NDArray
 
 from taxosphere.errors import InputError
 from taxosphere.taxonomy import Concept, Taxonomy
+from taxosphere.taxonomy.hiding import Hiding
 from taxosphere.taxonomy.split import Split, hide
 from taxosphere.typing import Longs
 
 NAMES = ("leaf", "inner", "branch", "missing", "foreign", "known")
 SHARES = {"leaf": 0.60, "inner": 0.10, "branch": 0.10, "missing": 0.10, "foreign": 0.05, "known": 0.05}
 MOST = {"leaf": 300, "inner": 100, "branch": 100, "missing": 100, "foreign": 200, "known": 200}
-_LARGEST_BRANCH = 20  # concepts
 _HIDDEN_SHARE = 0.05  # of the taxonomy, for inner, branch and missing each; leaves take up to twice as many
 
 
@@ -96,15 +96,16 @@ def build(taxonomy: Taxonomy, foreign: Sequence[Concept], *, random_state: int) 
         The taxonomy has no leaf with a parent.
     """
     rng = np.random.default_rng([random_state, 15])
-    chosen = _Chooser(taxonomy, rng)
-    branch_roots = chosen.subtrees("branch")
-    missing = chosen.missing_parents()
-    inner = chosen.inner()
-    leaf = chosen.leaves()
+    hiding, budget = Hiding(taxonomy, rng), max(1, round(_HIDDEN_SHARE * len(taxonomy)))
+    subtrees = hiding.subtrees(min(budget, MOST["branch"]))
+    missing = [int(rng.choice(parent.leaves)) for parent in hiding.missing_parents(budget, MOST["missing"])]
+    inner = hiding.inner(min(budget, MOST["inner"]))
+    free = np.flatnonzero(taxonomy.hideable & ~hiding.hidden & ~hiding.frozen)
+    leaf = hiding.leaves(rng.permutation(free), min(MOST["leaf"], 2 * budget))
     if not len(leaf):
         raise InputError("the taxonomy has no leaf with a parent, so there is nothing to hide")
-    asked = np.concatenate([leaf, inner, *(below for _, below in branch_roots), *(query for query, _ in missing)])
-    whole = hide(taxonomy, chosen.hidden, np.unique(asked))
+    asked = np.concatenate([leaf, inner, *subtrees, np.array(missing, np.int64)])
+    whole = hide(taxonomy, hiding.hidden, np.unique(asked))
     answer = {query.id: gold for query, gold in zip(whole.queries, whole.gold, strict=True)}
     seed, renamed, same_as = _respelled(whole.seed, rng)
 
@@ -125,12 +126,12 @@ def build(taxonomy: Taxonomy, foreign: Sequence[Concept], *, random_state: int) 
     queries = {
         "leaf": part("leaf", leaf),
         "inner": inner_part,
-        "branch": part("branch", [i for _, below in branch_roots for i in below]),
-        "missing": part("missing", [query[0] for query, _ in missing]),
+        "branch": part("branch", [i for below in subtrees for i in below]),
+        "missing": part("missing", missing),
         "foreign": _unanswered("foreign", seed, drawn),
         "known": _unanswered("known", seed, renamed),
     }
-    branches = tuple(_branch(taxonomy, below, rng) for _, below in branch_roots)
+    branches = tuple(_branch(taxonomy, below, rng) for below in subtrees)
     return Scenarios(seed, queries, children, branches, same_as)
 
 
@@ -144,101 +145,6 @@ def _branch(taxonomy: Taxonomy, below: Longs, rng: np.random.Generator) -> Branc
     ids = {taxonomy.ids[i] for i in below}
     concepts = tuple(replace(taxonomy.concept(int(i)), extras=(), images=()) for i in rng.permutation(below))
     return Branch(concepts, tuple((parent, id) for id in sorted(ids) for parent in taxonomy.parents(id)))
-
-
-class _Chooser:
-    """Picks disjoint concepts to hide, so that every query keeps a right answer among what stays visible."""
-
-    def __init__(self, taxonomy: Taxonomy, rng: np.random.Generator) -> None:
-        self.taxonomy, self.rng = taxonomy, rng
-        self.hidden = np.zeros(len(taxonomy), bool)
-        self.frozen = np.zeros(len(taxonomy), bool)  # parents of queries: they must stay visible
-        self.budget = max(1, round(_HIDDEN_SHARE * len(taxonomy)))
-        self._descendants = _descendants(taxonomy)
-
-    def subtrees(self, name: str) -> list[tuple[int, Longs]]:
-        """(root, itself and all below it) of branches of 2 to 20 concepts."""
-        taken: list[tuple[int, Longs]] = []
-        for root in self._inner_in_random_order():
-            below = np.append(self._descendants[root], root)
-            if sum(len(part) for _, part in taken) + len(below) > min(self.budget, MOST[name]):
-                continue
-            if len(below) <= _LARGEST_BRANCH and self._free(below) and self._stays(root, below):
-                self._hide(below)
-                self._freeze(root)
-                taken.append((root, np.sort(below)))
-        return taken
-
-    def missing_parents(self) -> list[tuple[Longs, Longs]]:
-        """(the leaf asked, everything hidden with its parent): the parent and all below it are gone."""
-        taken: list[tuple[Longs, Longs]] = []
-        for parent in self._inner_in_random_order():
-            below = np.append(self._descendants[parent], parent)
-            if sum(len(part) for _, part in taken) + len(below) > self.budget or len(taken) >= MOST["missing"]:
-                continue
-            leaves = [
-                child
-                for child in self.taxonomy.child_csr.row(parent)
-                if self.taxonomy.child_csr.counts[child] == 0 and len(self.taxonomy.parent_csr.row(child)) == 1
-            ]
-            if leaves and len(below) <= _LARGEST_BRANCH and self._free(below) and self._stays(parent, below):
-                self._hide(below)
-                self._freeze(parent)
-                taken.append((np.array([self.rng.choice(leaves)]), below))
-        return taken
-
-    def inner(self) -> Longs:
-        """Inner concepts to hide alone; their children move up."""
-        taken: list[int] = []
-        for concept in self._inner_in_random_order():
-            children = self.taxonomy.child_csr.row(concept)
-            if len(taken) >= min(self.budget, MOST["inner"]):
-                break
-            visible = not self.hidden[children].any() and not self.frozen[concept] and not self.hidden[concept]
-            if visible and self._stays(concept, np.array([concept])):
-                self._hide(np.array([concept]))
-                self._freeze(concept)
-                self.frozen[children] = True
-                taken.append(concept)
-        return np.array(sorted(taken), np.int64)
-
-    def leaves(self) -> Longs:
-        """Leaves all of whose parents stay visible."""
-        free = np.flatnonzero(self.taxonomy.hideable & ~self.hidden & ~self.frozen)
-        whole = [
-            leaf for leaf in self.rng.permutation(free) if not self.hidden[self.taxonomy.parent_csr.row(leaf)].any()
-        ]
-        chosen = np.array(sorted(whole[: min(MOST["leaf"], 2 * self.budget)]), np.int64)
-        self._hide(chosen)
-        return chosen
-
-    def _inner_in_random_order(self) -> list[int]:
-        counts = self.taxonomy.child_csr.counts
-        inner = np.flatnonzero((counts > 0) & (self.taxonomy.parent_csr.counts > 0))
-        return [int(i) for i in self.rng.permutation(inner)]
-
-    def _free(self, concepts: Longs) -> bool:
-        return not (self.hidden[concepts] | self.frozen[concepts]).any()
-
-    def _stays(self, concept: int, hidden: Longs) -> bool:
-        """Whether a parent of the concept stays visible, and is no root without other children."""
-        parents = self.taxonomy.parent_csr.row(concept)
-        return bool(len(parents)) and not self.hidden[parents].any() and not np.isin(parents, hidden).any()
-
-    def _hide(self, concepts: Longs) -> None:
-        self.hidden[concepts] = True
-
-    def _freeze(self, concept: int) -> None:
-        self.frozen[self.taxonomy.parent_csr.row(concept)] = True
-
-
-def _descendants(taxonomy: Taxonomy) -> list[Longs]:
-    """All descendants of every concept, as positions."""
-    above = taxonomy.ancestor_csr
-    owner = np.repeat(np.arange(len(taxonomy)), above.counts)
-    order = np.argsort(above.indices, kind="stable")
-    ends = np.cumsum(np.bincount(above.indices, minlength=len(taxonomy)))
-    return [np.sort(part) for part in np.split(owner[order], ends[:-1])] if len(taxonomy) else []
 
 
 def _respelled(seed: Taxonomy, rng: np.random.Generator) -> tuple[Taxonomy, list[Concept], Longs]:

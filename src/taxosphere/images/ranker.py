@@ -19,7 +19,7 @@ from taxosphere.encoders.text.vectors import TextVectors
 from taxosphere.images.whitening import WithinClassWhitening, label_means, texts_match_images, unit
 from taxosphere.model.config import RankingConfig
 from taxosphere.orbit import gate
-from taxosphere.ranking.crossfit import Examples, join_shortlists
+from taxosphere.ranking.crossfit import AskedBlock, Examples, Kind, join_blocks
 from taxosphere.ranking.features.candidates import CandidateIndex
 from taxosphere.ranking.features.compute import N_ORPHAN_FEATURES, most_similar_child_dense, vote_weights
 from taxosphere.ranking.features.shortlist import Shortlist, query_blocks
@@ -223,8 +223,7 @@ def make_image_examples(
     has_images = np.bincount(concept, minlength=len(seed)) > 0
     leaves = rng.permutation(np.flatnonzero(has_images & seed.hideable))[: settings.examples]
     folds = min(settings.folds, len(leaves))
-    shortlists: list[Shortlist] = []
-    gold: list[Longs] = []
+    blocks: list[AskedBlock] = []
     for number in range(folds if folds > 1 else 0):
         fold = np.sort(leaves[number::folds])
         kept = np.setdiff1d(np.arange(len(seed)), fold)
@@ -239,9 +238,11 @@ def make_image_examples(
         image_rows, parents = _image_queries(hidden, part.gold, concept, rng)
         directions = query_directions(index.whitening, vectors, image_rows)
         for block in query_blocks(len(image_rows), len(part.seed)):
-            shortlists.append(make_image_shortlist(index, directions[block]))
-        gold += parents
-    return join_shortlists(shortlists, gold) if shortlists else None
+            shortlist = make_image_shortlist(index, directions[block])
+            novelty = np.zeros((len(shortlist.positions), 0), np.float32)
+            asked = concept[image_rows[block]]
+            blocks.append(AskedBlock(Kind.LEAF, shortlist, novelty, parents[block], asked))
+    return join_blocks(blocks) if blocks else None
 
 
 def _image_queries(

@@ -6,7 +6,7 @@ head, and with it the encoder where that is fine-tuned.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,24 +20,28 @@ from taxosphere.model.config import PolarisConfig, RankingConfig
 from taxosphere.model.early_stopping import SelectedHead, fit_head, fit_tuned, try_tuned, tuned_encoder
 from taxosphere.model.network import SphereNetwork
 from taxosphere.model.training import TrainingRun, fine_tune, train_head
-from taxosphere.taxonomy import Taxonomy
+from taxosphere.taxonomy import Concept, Taxonomy
+from taxosphere.taxonomy.hiding import HiddenFold, hidden_folds
 from taxosphere.taxonomy.split import Split, hide
 from taxosphere.typing import CountProgress, Longs
 
 RefitWithout = Callable[[Taxonomy, Longs, int], tuple[TextVectors, SphereNetwork]]
 """``refit(part, kept, random_state)`` trains on a part of the seed alone.
 
-``part`` is the seed without some leaves, ``kept`` (p,) the positions of its concepts in the seed. Returns text vectors
-of ALL concepts of the seed and a head, neither of which was trained with what the part lacks.
+``part`` is the seed without some concepts, ``kept`` (p,) the positions of its concepts in the seed. Returns text
+vectors of ALL concepts of the seed, followed by those of foreign concepts, and a head, neither of which was trained
+with what the part lacks.
 """
 
 
 @dataclass(frozen=True)
 class FittedEmbedding:
-    """The encoder (fine-tuned or not), its vectors of the seed's concepts, the trained head, and `RefitWithout`."""
+    """The encoder (fine-tuned or not), its vectors of the seed's concepts, the same followed by those of foreign
+    concepts, the trained head, and `RefitWithout`."""
 
     encoder: TextEncoder
     views: TextVectors
+    with_foreign: TextVectors
     head: SelectedHead
     refit: RefitWithout
 
@@ -50,6 +54,7 @@ def fit(
     *,
     start: SphereNetwork | None = None,
     encoding: CountProgress | None = None,
+    foreign: Sequence[Concept] = (),
 ) -> FittedEmbedding:
     """Train a head on the encoder's vectors and, with ``training.fine_tune``, fine-tune the encoder where that helps.
 
@@ -64,43 +69,61 @@ def fit(
         Weights of the head to begin from in place of random ones.
     encoding : callable, optional
         Called while texts are encoded as ``encoding(done, total)``.
+    foreign : sequence of Concept
+        Concepts of other fields, of which `RefitWithout` returns vectors too.
 
     Raises
     ------
     InputError
         Fine-tuning is asked for and the encoder has no weights of its own.
     """
-    concepts = list(seed.concepts())
-    views = encode_text_vectors(encoder, concepts, encoding)
+    every = [*seed.concepts(), *foreign]
+    vectors = encode_text_vectors(encoder, every, encoding)
+    views = _of_seed(vectors, seed)
     learner = trainable(encoder) if config.training.fine_tune else None
     split = None if learner is None else split_for_ranker(seed, config.ranking, run.random_state)
     head = fit_head(torch.from_numpy(views.full), seed, config, run, start=start, split=split)
-    untuned = FittedEmbedding(encoder, views, head, frozen(views, config, head.epochs, run.checkpoints, run.device))
+    refit = frozen(vectors, config, head.epochs, run.checkpoints, run.device)
+    untuned = FittedEmbedding(encoder, views, vectors, head, refit)
     if learner is None:
         return untuned
     if split is None:
-        return _fit_tuned(untuned, learner, seed, config, run)
+        return _fit_tuned(untuned, learner, seed, foreign, config, run)
     trial = try_tuned(head, bare(learner), config, run)
     if trial is None:
         return untuned
-    # The encoder was fine-tuned without the ranker's leaves, so that one fine-tuning serves all folds.
+    # The encoder was fine-tuned without what the ranker hides, so that one fine-tuning serves all folds.
     tuned = learner.with_weights(tuned_encoder(trial).tuned)
-    views = encode_text_vectors(tuned, concepts, encoding)
+    vectors = encode_text_vectors(tuned, every, encoding)
+    views = _of_seed(vectors, seed)
     relabelled = replace(run, checkpoints=replace(run.checkpoints, label="on-tuned-"))
     head = fit_head(torch.from_numpy(views.full), seed, config, relabelled, split=split)
-    return FittedEmbedding(tuned, views, head, frozen(views, config, head.epochs, run.checkpoints, run.device))
+    refit = frozen(vectors, config, head.epochs, run.checkpoints, run.device)
+    return FittedEmbedding(tuned, views, vectors, head, refit)
 
 
 def _fit_tuned(
-    untuned: FittedEmbedding, encoder: Trainable, seed: Taxonomy, config: PolarisConfig, run: TrainingRun
+    untuned: FittedEmbedding,
+    encoder: Trainable,
+    seed: Taxonomy,
+    foreign: Sequence[Concept],
+    config: PolarisConfig,
+    run: TrainingRun,
 ) -> FittedEmbedding:
-    """Fine-tune on the whole seed; every fold of the ranker is then fine-tuned again without its leaves."""
+    """Fine-tune on the whole seed; every fold of the ranker is then fine-tuned again without what it hides."""
     head = fit_tuned(untuned.head, bare(encoder), seed, config, run)
     if head.encoder is None:
         return untuned
     tuned = encoder.with_weights(head.encoder.tuned)
-    refit = fine_tuned(encoder, seed, untuned.refit, config, head.encoder_epochs, run.checkpoints)
-    return FittedEmbedding(tuned, encode_text_vectors(tuned, list(seed.concepts())), head, refit)
+    every = [*seed.concepts(), *foreign]
+    refit = fine_tuned(encoder, every, untuned.refit, config, head.encoder_epochs, run.checkpoints)
+    vectors = encode_text_vectors(tuned, every)
+    return FittedEmbedding(tuned, _of_seed(vectors, seed), vectors, head, refit)
+
+
+def _of_seed(vectors: TextVectors, seed: Taxonomy) -> TextVectors:
+    """Vectors of the seed's concepts, which come before those of foreign ones."""
+    return vectors if len(vectors.full) == len(seed) else vectors.take(np.arange(len(seed)))
 
 
 def ranker_leaves(seed: Taxonomy, settings: RankingConfig, random_state: int) -> Longs:
@@ -109,14 +132,22 @@ def ranker_leaves(seed: Taxonomy, settings: RankingConfig, random_state: int) ->
     return leaves[: settings.examples]
 
 
-def split_for_ranker(seed: Taxonomy, settings: RankingConfig, random_state: int) -> Split | None:
-    """The seed without the leaves that the ranker learns from; None unless at least a third of all leaves remain.
+def ranker_folds(seed: Taxonomy, settings: RankingConfig, random_state: int) -> list[HiddenFold]:
+    """What is hidden together while the ranker learns."""
+    return hidden_folds(seed, ranker_leaves(seed, settings, random_state), settings.folds, random_state)
 
-    An encoder fine-tuned on this part has seen none of the ranker's leaves, so one fine-tuning serves every fold.
+
+def split_for_ranker(seed: Taxonomy, settings: RankingConfig, random_state: int) -> Split | None:
+    """The seed without all that the ranker hides; None unless at least a third of all leaves remain.
+
+    An encoder fine-tuned on this part has seen nothing that a fold hides, so one fine-tuning serves every fold.
     """
-    wanted = ranker_leaves(seed, settings, random_state)
-    enough = 0 < 3 * len(wanted) <= 2 * np.count_nonzero(seed.hideable)
-    return hide(seed, np.sort(wanted), name="split_for_ranker") if enough else None
+    leaves = ranker_leaves(seed, settings, random_state)
+    parts = [fold.hidden for fold in ranker_folds(seed, settings, random_state)]
+    hidden = np.unique(np.concatenate([leaves, *parts]))
+    n_leaves = np.count_nonzero(seed.hideable)
+    enough = len(leaves) > 0 and 3 * np.count_nonzero(seed.hideable[hidden]) <= 2 * n_leaves
+    return hide(seed, hidden, leaves, name="split_for_ranker") if enough else None
 
 
 def frozen(
@@ -145,13 +176,16 @@ def frozen(
 
 def fine_tuned(
     encoder: Trainable,
-    seed: Taxonomy,
+    concepts: Sequence[Concept],
     refit_head: RefitWithout,
     config: PolarisConfig,
     epochs: int,
     checkpoints: Checkpoints,
 ) -> RefitWithout:
-    """`RefitWithout` for an encoder that was fine-tuned on the whole seed: fine-tune again on the part alone."""
+    """`RefitWithout` for an encoder that was fine-tuned on the whole seed: fine-tune again on the part alone.
+
+    ``concepts`` are those of the seed, followed by foreign ones.
+    """
 
     def refit(part: Taxonomy, kept: Longs, random_state: int) -> tuple[TextVectors, SphereNetwork]:
         trained = fine_tune(
@@ -164,6 +198,6 @@ def fine_tuned(
             epochs=epochs,
             checkpoint=checkpoints.at(f"tuned-{random_state}"),
         )
-        return encode_text_vectors(tuned_encoder(trained), list(seed.concepts())), trained.network
+        return encode_text_vectors(tuned_encoder(trained), concepts), trained.network
 
     return refit

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from taxosphere.model.checkpoint import strip_prefix
 from taxosphere.ranking.logistic import Logistic
 from taxosphere.typing import Booleans, Floats
 
 N_PLACES = 10  # first places of out-of-fold lists that are stored, and among which parents of a concept are chosen
 _TOP = 3  # best scores that "none of these" reads
 _HEAD = 10  # first candidates of the first stage whose mean features "none of these" reads
-_RIDGE = 0.3  # on the weights of "none of these"
-_ORPHAN_RIDGE_DIVISOR = 50  # the ridge on the weights of orphan features is divided by this
+RIDGE = 0.3  # on the weights of "none of these"
+_QUERY_RIDGE_DIVISOR = 50  # the ridge on the weights of query features is divided by this
 
 
 def softmax(scores: NDArray[np.floating], temperature: float = 1.0) -> NDArray[np.float64]:
@@ -47,7 +49,10 @@ def fit_temperature(scores: NDArray[np.floating], labels: Booleans) -> float:
 
 
 def fit_first_place_temperature(
-    scores: NDArray[np.floating], labels: Booleans, none_probability: NDArray[np.floating]
+    scores: NDArray[np.floating],
+    labels: Booleans,
+    none_probability: NDArray[np.floating],
+    weights: NDArray[np.floating] | None = None,
 ) -> float:
     """The temperature that makes the first place a true parent as often as its probability says.
 
@@ -60,6 +65,8 @@ def fit_first_place_temperature(
         As for `fit_temperature`.
     none_probability
         (q,): probability that no candidate is right.
+    weights
+        (q,) how much each list counts; None: all the same.
     """
     if len(scores) == 0:
         return 1.0
@@ -67,12 +74,52 @@ def fit_first_place_temperature(
 
     def loss(log_temperature: float) -> float:
         probability = softmax(scores, float(np.exp(log_temperature))).max(1) * (1 - none_probability)
-        return float(-np.log(np.clip(np.where(right, probability, 1 - probability), 1e-12, 1)).mean())
+        return float(
+            -np.average(np.log(np.clip(np.where(right, probability, 1 - probability), 1e-12, 1)), weights=weights)
+        )
 
     return _minimum(loss)
 
 
-def none_inputs(scores: NDArray[np.floating], features: NDArray[np.floating], orphan_features: Floats) -> Floats:
+@dataclass(frozen=True)
+class NoneOfThese:
+    """Two reasons why no candidate is right: a parent is missing, or the query belongs nowhere.
+
+    Attributes
+    ----------
+    missing
+        Predicts that the true parents are not in the taxonomy.
+    foreign
+        Predicts that the query is of another field; None where no foreign concepts were at hand to learn from.
+    """
+
+    missing: Logistic
+    foreign: Logistic | None
+
+    @property
+    def n_inputs(self) -> int:
+        """Columns of the inputs that both models read."""
+        return len(self.missing.mean)
+
+    def probability(self, inputs: NDArray[np.floating]) -> NDArray[np.float64]:
+        """(q,) probability that no candidate is right, from inputs (q, `n_inputs`)."""
+        fits = 1 - self.missing.probability(inputs)
+        return np.asarray(1 - (fits if self.foreign is None else fits * (1 - self.foreign.probability(inputs))))
+
+    def to_arrays(self) -> dict[str, NDArray[np.float64]]:
+        """Arrays for a model folder: those of ``missing`` as they are, those of ``foreign`` with this prefix."""
+        foreign = {} if self.foreign is None else self.foreign.to_arrays()
+        return self.missing.to_arrays() | {f"foreign.{key}": value for key, value in foreign.items()}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[np.float64]]) -> NoneOfThese:
+        """What `to_arrays` wrote; folders of earlier versions have no model of foreign concepts."""
+        foreign = strip_prefix("foreign.", arrays)
+        missing = {key: value for key, value in arrays.items() if not key.startswith("foreign.")}
+        return cls(Logistic(**missing), Logistic(**foreign) if foreign else None)
+
+
+def none_inputs(scores: NDArray[np.floating], features: NDArray[np.floating], query_features: Floats) -> Floats:
     """What "none of these" is predicted from: low best scores, a flat list, weak features of the best candidates.
 
     A mean of features over the whole list would mainly tell its length: ranks within a list add up to the same in all
@@ -84,57 +131,57 @@ def none_inputs(scores: NDArray[np.floating], features: NDArray[np.floating], or
         (q, k) log probabilities.
     features
         (q, k, f) standardised, in the order of the first stage.
-    orphan_features
-        (q, s), see `compute.orphan_features`.
+    query_features
+        (q, s) what is known of the query beside its list: orphan features (`compute.orphan_features`) and novelty.
 
     Returns
     -------
     (q, `n_none_inputs`): best scores, entropy, features of the best candidate, their maxima, their means over the first
-    candidates, orphan features.
+    candidates, query features.
     """
     best = np.sort(scores, axis=1)[:, ::-1][:, :_TOP]
     best = np.pad(best, ((0, 0), (0, _TOP - best.shape[1])), mode="edge")
     probability = softmax(scores)
     entropy = -(probability * np.log(np.maximum(probability, 1e-12))).sum(1, keepdims=True)
     first = np.take_along_axis(features, scores.argmax(1)[:, None, None], 1)[:, 0]
-    parts = [best, entropy, first, features.max(1), features[:, :_HEAD].mean(1), orphan_features]
+    parts = [best, entropy, first, features.max(1), features[:, :_HEAD].mean(1), query_features]
     return np.concatenate(parts, axis=1).astype(np.float32)
 
 
-def n_none_inputs(n_features: int, n_orphan_features: int) -> int:
+def n_none_inputs(n_features: int, n_query_features: int) -> int:
     """Columns of `none_inputs`."""
-    return _TOP + 1 + 3 * n_features + n_orphan_features
+    return _TOP + 1 + 3 * n_features + n_query_features
 
 
 def fit_none(
     inputs: NDArray[np.floating],
-    parent_removed: Booleans,
+    labels: Booleans,
     *,
-    n_orphan_features: int,
-    none_share: float,
-    ridge: float = _RIDGE,
+    n_query_features: int,
+    weights: NDArray[np.floating],
+    ridge: float = RIDGE,
 ) -> Logistic:
-    """Train "none of these": whether the true parents of a list were removed from the taxonomy.
+    """Train a model of why no candidate is right.
 
-    Hundreds of columns say much the same and share a weight. The few orphan features, which come last, say something
+    Hundreds of columns say much the same and share a weight. The few query features, which come last, say something
     else, so the penalty on their weights is weaker.
 
     Parameters
     ----------
     inputs
-        (o, columns) of `none_inputs`.
-    parent_removed
-        (o,).
-    n_orphan_features
-        How many of the last columns are orphan features.
-    none_share
-        How common a concept without a right candidate is.
+        (t, columns) of `none_inputs`.
+    labels
+        (t,): whether it is so.
+    n_query_features
+        How many of the last columns are query features.
+    weights
+        (t,): how much each list counts.
     ridge
         Penalty on the other weights.
     """
     penalty = np.full(inputs.shape[1], ridge)
-    penalty[-n_orphan_features:] /= _ORPHAN_RIDGE_DIVISOR
-    return Logistic.fit(inputs, parent_removed, ridge=penalty, positive_share=none_share)
+    penalty[inputs.shape[1] - n_query_features :] /= _QUERY_RIDGE_DIVISOR
+    return Logistic.fit(inputs, labels, ridge=penalty, weights=weights)
 
 
 def _minimum(loss: Callable[[float], float]) -> float:

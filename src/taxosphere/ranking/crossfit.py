@@ -1,18 +1,20 @@
-"""Training examples for the ranker, made from the seed: hide leaves, train without them, rank their parents."""
+"""Training examples for the ranker, made from the seed: hide concepts, train without them, rank their parents."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from enum import IntEnum
 
 import numpy as np
 
 from taxosphere.encoders.text.vectors import TextVectors
 from taxosphere.model.config import PolarisConfig
-from taxosphere.model.embedding import RefitWithout, ranker_leaves
+from taxosphere.model.embedding import RefitWithout, ranker_folds
 from taxosphere.model.network import SphereNetwork
 from taxosphere.ranking.features.candidates import CandidateIndex
 from taxosphere.ranking.features.compute import compute_features
+from taxosphere.ranking.features.novelty import NoveltyScale
 from taxosphere.ranking.features.shortlist import Shortlist, make_shortlist, query_blocks
 from taxosphere.ranking.lexical.index import ConceptTokens
 from taxosphere.ranking.queries import Queries, embed, encode_queries
@@ -23,7 +25,7 @@ from taxosphere.ranking.retrieval import (
     fit_first_stage,
     sample_candidates,
 )
-from taxosphere.taxonomy import Taxonomy
+from taxosphere.taxonomy import Concept, Taxonomy
 from taxosphere.taxonomy.split import Split, hide
 from taxosphere.typing import Booleans, Floats, Longs, Progress
 
@@ -31,31 +33,30 @@ _FIRST_STAGE_QUERIES = 200  # of a fold, to train the first stage on: it has few
 _NONE_QUERIES = 480  # of a fold, to train "none of these" on
 
 
-@dataclass(frozen=True)
-class ParentRemovedExamples:
-    """Shortlists of hidden leaves in a seed taxonomy from which some of their true parents were removed.
+class Kind(IntEnum):
+    """What was hidden when an example was asked."""
 
-    Attributes
-    ----------
-    features
-        (o, k, f) of the shortlists.
-    orphan_features
-        (o, s), see `compute.orphan_features`.
-    example
-        (o,): number of the example among `Examples` that is asked again.
-    parent_removed
-        (o,): True where all its true parents were removed, False where none was.
-    """
+    LEAF = 0
+    """A leaf; its parents stayed."""
+    INNER = 1
+    """An inner concept; its children moved up to its parents."""
+    MISSING = 2
+    """A leaf with its parent and all below that; the nearest ancestor left is right, and so is "none of these"."""
+    FOREIGN = 3
+    """Nothing: a concept of another field, which belongs nowhere."""
+    PARENT_REMOVED = 4
+    """A leaf and all its parents, whose other children were left without them."""
+    PARENT_KEPT = 5
+    """A leaf, asked where parents of others were removed and its own stayed."""
 
-    features: Floats
-    orphan_features: Floats
-    example: Longs
-    parent_removed: Booleans
+
+NONE_KINDS = (Kind.MISSING, Kind.FOREIGN, Kind.PARENT_REMOVED)
+"""Kinds of examples to which "none of these" is a right answer."""
 
 
 @dataclass(frozen=True)
 class Examples:
-    """Shortlists of t hidden leaves with the right answers.
+    """Shortlists of t queries with the right answers.
 
     Attributes
     ----------
@@ -64,84 +65,109 @@ class Examples:
     features
         (t, k, f) of the shortlists.
     labels
-        (t, k): which of the listed candidates are true parents.
+        (t, k): which of the listed candidates are right.
     n_gold
-        (t,): how many true parents there are, listed or not.
-    orphan_features
-        (t, s), see `compute.orphan_features`.
+        (t,): how many right candidates there are, listed or not.
+    query_features
+        (t, s) orphan features and novelty of the queries, see `calibration.none_inputs`.
+    kind
+        (t,) a `Kind` each.
+    concept
+        (t,) number of the concept that is asked; some are asked several times.
     first_stage
         Trained on all folds.
-    parent_removed
-        Some of the examples, asked again without their parents.
     """
 
     feature_names: tuple[str, ...]
     features: Floats
     labels: Booleans
     n_gold: Longs
-    orphan_features: Floats
+    query_features: Floats
+    kind: Longs
+    concept: Longs
     first_stage: FirstStage = DEFAULT_FIRST_STAGE
-    parent_removed: tuple[ParentRemovedExamples, ...] = ()
 
     def __len__(self) -> int:
         return len(self.features)
 
     @property
-    def listed(self) -> Booleans:
-        """(t,): whether a true parent is on the shortlist."""
-        return np.asarray(self.labels.any(1))
+    def taught(self) -> Booleans:
+        """(t,): whether the nets learn from it: a right candidate is listed, and nothing but the query was hidden."""
+        return np.asarray(self.labels.any(1) & (self.kind < Kind.FOREIGN))
+
+    @property
+    def is_none(self) -> Booleans:
+        """(t,): whether "none of these" is a right answer."""
+        return np.isin(self.kind, NONE_KINDS)
+
+    def of_kind(self, kind: Kind) -> Booleans:
+        """(t,): which examples are of a kind."""
+        return np.asarray(self.kind == kind)
 
 
-def join_shortlists(
-    shortlists: Sequence[Shortlist],
-    gold: Sequence[Longs],
-    first_stage: FirstStage = DEFAULT_FIRST_STAGE,
-    parent_removed: Sequence[ParentRemovedExamples] = (),
-) -> Examples:
-    """Examples from the shortlists of several blocks of queries.
+@dataclass(frozen=True)
+class AskedBlock:
+    """A block of q queries of one kind: shortlist, novelty (q, v), right candidates, numbers of the concepts (q,)."""
+
+    kind: Kind
+    shortlist: Shortlist
+    novelty: Floats
+    gold: Sequence[Longs]
+    concept: Longs
+
+
+def join_blocks(blocks: Sequence[AskedBlock], first_stage: FirstStage = DEFAULT_FIRST_STAGE) -> Examples:
+    """Examples from several blocks of queries.
 
     Parameters
     ----------
-    shortlists
-        At least one, all with the same features. Longer ones are cut to the length of the shortest: folds of a tiny
-        seed may differ in their number of candidates.
-    gold
-        Positions of the true parents of each query, block after block.
-    first_stage, parent_removed
+    blocks
+        At least one, all with the same features. Longer shortlists are cut to the length of the shortest: folds of a
+        tiny seed may differ in their number of candidates.
+    first_stage
         Stored with the examples.
     """
-    length = min(shortlist.positions.shape[1] for shortlist in shortlists)
-    positions = np.concatenate([shortlist.positions[:, :length] for shortlist in shortlists])
+    length = min(block.shortlist.positions.shape[1] for block in blocks)
+    labels = [
+        np.isin(row, parents)
+        for block in blocks
+        for row, parents in zip(block.shortlist.positions[:, :length], block.gold, strict=True)
+    ]
+    query_features = [np.concatenate([b.shortlist.orphan_features, b.novelty], axis=1) for b in blocks]
     return Examples(
-        feature_names=shortlists[0].feature_names,
-        features=np.concatenate([shortlist.features[:, :length] for shortlist in shortlists]),
-        labels=np.stack([np.isin(row, parents) for row, parents in zip(positions, gold, strict=True)]),
-        n_gold=np.array([len(parents) for parents in gold]),
-        orphan_features=np.concatenate([shortlist.orphan_features for shortlist in shortlists]),
+        feature_names=blocks[0].shortlist.feature_names,
+        features=np.concatenate([block.shortlist.features[:, :length] for block in blocks]),
+        labels=np.stack(labels),
+        n_gold=np.array([len(parents) for block in blocks for parents in block.gold]),
+        query_features=np.concatenate(query_features).astype(np.float32),
+        kind=np.concatenate([np.full(len(block.gold), block.kind, np.int64) for block in blocks]),
+        concept=np.concatenate([block.concept for block in blocks]),
         first_stage=first_stage,
-        parent_removed=tuple(parent_removed),
     )
 
 
 @dataclass(frozen=True)
 class Fold:
-    """Leaves hidden together, and what was trained without them.
+    """Concepts hidden together, and what was trained without them.
 
     Attributes
     ----------
     split
-        The seed without these leaves, the leaves as queries, and their true parents.
+        The seed without these concepts, those that are asked as queries, and their right answers.
+    kind
+        (queries,) a `Kind` each.
     kept
         Positions in the whole seed of the concepts that are left.
     hidden
         Positions in the whole seed of the queries.
     tokens, text_vectors
-        Of the whole seed.
+        Of the whole seed; vectors of foreign concepts follow.
     network
-        The head trained without the leaves.
+        The head trained without the hidden concepts.
     """
 
     split: Split
+    kind: Longs
     kept: Longs
     hidden: Longs
     tokens: ConceptTokens
@@ -160,27 +186,45 @@ class Fold:
         )
 
     def queries(self, numbers: Longs) -> tuple[Queries, list[Longs]]:
-        """Hidden leaves as queries, by number, and the positions of their true parents."""
+        """Hidden concepts as queries, by number, and the positions of their right answers."""
         concepts = [self.split.queries[i] for i in numbers]
         encoded = encode_queries(self.network, concepts, self.text_vectors.take(self.hidden[numbers]))
         return encoded, [self.split.gold[i] for i in numbers]
 
+    def numbers(self, kind: Kind) -> Longs:
+        """Numbers of the queries of a kind."""
+        return np.flatnonzero(self.kind == kind)
+
 
 def make_examples(
-    seed: Taxonomy, refit: RefitWithout, config: PolarisConfig, *, random_state: int, progress: Progress | None
+    seed: Taxonomy,
+    refit: RefitWithout,
+    config: PolarisConfig,
+    *,
+    foreign: Sequence[Concept] = (),
+    outside: Longs | None = None,
+    novelty: NoveltyScale | None = None,
+    random_state: int,
+    progress: Progress | None,
 ) -> Examples | None:
-    """Rank every fold of hidden leaves with a head and a first stage that were trained without it.
+    """Rank every fold of hidden concepts with a head and a first stage that were trained without it.
 
     Parameters
     ----------
     seed
-        The taxonomy to hide leaves of.
+        The taxonomy to hide concepts of.
     refit
         Trains a head on a part of the seed.
     config
         All settings; ``ranking`` says how many leaves in how many folds.
+    foreign
+        Concepts of other fields; ``refit`` returns vectors of all of them behind those of the seed.
+    outside
+        Numbers of those to ask; None: all.
+    novelty
+        Of the seed; None where novelty is not used.
     random_state
-        Chooses leaves and samples.
+        Chooses concepts and samples.
     progress
         Called before each fold; None is silent.
 
@@ -188,96 +232,122 @@ def make_examples(
     -------
     None where the seed has fewer than two leaves that can be hidden.
     """
-    families = config.ranking.families
     folds = list(make_folds(seed, refit, config, random_state=random_state, progress=progress))
     if len(folds) < 2:
         return None
-    samples = [_first_stage_samples(fold, families, random_state) for fold in folds]
-    shortlists: list[Shortlist] = []
-    gold: list[Longs] = []
-    parent_removed: list[ParentRemovedExamples] = []
+    samples = [_first_stage_samples(fold, config.ranking.families, random_state) for fold in folds]
+    blocks: list[AskedBlock] = []
     rng = np.random.default_rng([random_state, 4])
     for number, fold in enumerate(folds):
-        others = [part for other, parts in enumerate(samples) for part in parts if other != number]
-        first_stage = fit_first_stage(others)
         if progress is not None:
-            progress(number, len(folds), f"ranking parents of the leaves of fold {number + 1} of {len(folds)}")
-        index, n_before = fold.candidate_index(), len(gold)
-        for block in query_blocks(len(fold.hidden), len(fold.split.seed)):
-            queries, parents = fold.queries(np.arange(len(fold.hidden))[block])
-            shortlists.append(make_shortlist(index, queries, families, first_stage))
-            gold += parents
-        parent_removed += _without_parents(fold, index, families, first_stage, n_before, rng)
-    first_stage = fit_first_stage([part for parts in samples for part in parts])
-    return join_shortlists(shortlists, gold, first_stage, parent_removed)
+            progress(number, len(folds), f"ranking parents of the concepts of fold {number + 1} of {len(folds)}")
+        others = [part for other, parts in enumerate(samples) for part in parts if other != number]
+        asking = _Asking(fold, config.ranking.families, fit_first_stage(others), novelty)
+        index = fold.candidate_index()
+        for kind in (Kind.LEAF, Kind.INNER, Kind.MISSING):
+            blocks += asking.hidden(index, fold.numbers(kind), kind)
+        asked = np.arange(len(foreign)) if outside is None else outside
+        blocks += asking.foreign(index, foreign, asked[number :: len(folds)], len(seed))
+        blocks += asking.without_parents(index, rng)
+    return join_blocks(blocks, fit_first_stage([part for parts in samples for part in parts]))
 
 
-def _without_parents(
-    fold: Fold,
-    index: CandidateIndex,
-    families: Sequence[str],
-    first_stage: FirstStage,
-    n_before: int,
-    rng: np.random.Generator,
-) -> Iterator[ParentRemovedExamples]:
-    """Remove half of the queries' parents from the fold's seed and rank the queries again; then the other half.
+@dataclass(frozen=True)
+class _Asking:
+    """Ranks queries of a fold."""
 
-    Children of a removed concept are left without it: would they move up to its parents, those would be right answers.
-    Queries that lose no parent are asked of the same seed, for comparison. It is parents that are drawn, not queries:
-    parents of drawn queries would mostly be those with many children, and the number of children would seem to tell
-    whether a parent is missing. ``n_before`` is the number of the fold's first example.
-    """
-    gold, size = fold.split.gold, len(fold.split.seed)
-    some = rng.permutation(len(gold))[:_NONE_QUERIES]
-    parents = rng.permutation(np.unique(np.concatenate([gold[i] for i in some])))
-    for removed in (parents[::2], parents[1::2]):
-        kept = np.delete(np.arange(size), removed)
-        if len(kept) in (0, size):
-            continue
-        reduced = CandidateIndex(
-            taxonomy=index.taxonomy.keep(kept),
-            text_vectors=index.text_vectors.take(kept),
-            points=index.points.take(kept),
-            n_trusted=len(kept),
-            parsed_tokens=index.tokens.take(kept),
-        )
-        share_removed = np.array([np.isin(gold[i], removed).mean() for i in some])
-        clear = np.flatnonzero((share_removed == 0) | (share_removed == 1))  # neither some nor all: no clear answer
-        for block in query_blocks(len(clear), len(kept)):
-            numbers = some[clear[block]]
-            queries, _ = fold.queries(numbers)
-            shortlist = make_shortlist(reduced, queries, families, first_stage)
-            yield ParentRemovedExamples(
-                features=shortlist.features,
-                orphan_features=shortlist.orphan_features,
-                example=n_before + numbers,
-                parent_removed=share_removed[clear[block]] == 1,
+    fold: Fold
+    families: Sequence[str]
+    first_stage: FirstStage
+    novelty: NoveltyScale | None
+
+    def hidden(self, index: CandidateIndex, numbers: Longs, kind: Kind) -> Iterator[AskedBlock]:
+        """Hidden concepts of the fold, by number."""
+        for block in query_blocks(len(numbers), len(index.taxonomy)):
+            queries, gold = self.fold.queries(numbers[block])
+            yield self._ask(index, queries, gold, kind, self.fold.hidden[numbers[block]])
+
+    def foreign(
+        self, index: CandidateIndex, concepts: Sequence[Concept], numbers: Longs, n_seed: int
+    ) -> Iterator[AskedBlock]:
+        """Foreign concepts, by number; their vectors stand behind those of the seed's ``n_seed`` concepts."""
+        for block in query_blocks(len(numbers), len(index.taxonomy)):
+            rows = n_seed + numbers[block]
+            vectors = self.fold.text_vectors.take(rows)
+            queries = encode_queries(self.fold.network, [concepts[i] for i in numbers[block]], vectors)
+            yield self._ask(index, queries, [np.zeros(0, np.int64)] * len(rows), Kind.FOREIGN, rows)
+
+    def without_parents(self, index: CandidateIndex, rng: np.random.Generator) -> Iterator[AskedBlock]:
+        """Remove half of the leaves' parents from the fold's seed and rank the leaves again; then the other half.
+
+        Children of a removed concept are left without it: would they move up to its parents, those would be right.
+        Leaves that lose no parent are asked of the same seed, for comparison. It is parents that are drawn, not leaves:
+        parents of drawn leaves would mostly be those with many children, and the number of children would seem to tell
+        whether a parent is missing.
+        """
+        gold, size = self.fold.split.gold, len(index.taxonomy)
+        some = rng.permutation(self.fold.numbers(Kind.LEAF))[:_NONE_QUERIES]
+        if len(some) == 0:
+            return
+        parents = rng.permutation(np.unique(np.concatenate([gold[i] for i in some])))
+        for removed in (parents[::2], parents[1::2]):
+            kept = np.delete(np.arange(size), removed)
+            if len(kept) in (0, size):
+                continue
+            reduced = CandidateIndex(
+                taxonomy=index.taxonomy.keep(kept),
+                text_vectors=index.text_vectors.take(kept),
+                points=index.points.take(kept),
+                n_trusted=len(kept),
+                parsed_tokens=index.tokens.take(kept),
             )
+            share_removed = np.array([np.isin(gold[i], removed).mean() for i in some])
+            for share, kind in ((1, Kind.PARENT_REMOVED), (0, Kind.PARENT_KEPT)):  # some but not all: no clear answer
+                numbers = some[share_removed == share]
+                for block in self.hidden(reduced, numbers, kind):
+                    unanswered = [np.zeros(0, np.int64)] * len(block.gold)  # positions in the reduced seed differ
+                    yield replace(block, gold=unanswered)
+
+    def _ask(
+        self, index: CandidateIndex, queries: Queries, gold: Sequence[Longs], kind: Kind, concept: Longs
+    ) -> AskedBlock:
+        shortlist = make_shortlist(index, queries, self.families, self.first_stage)
+        novelty = novelty_of(self.novelty, queries, index)
+        return AskedBlock(kind, shortlist, novelty, gold, concept)
+
+
+def novelty_of(scale: NoveltyScale | None, queries: Queries, index: CandidateIndex) -> Floats:
+    """Novelty (q, v) of queries among candidates; without a scale there are no columns."""
+    if scale is None:
+        return np.zeros((len(queries), 0), np.float32)
+    return scale.novelty(queries.text_vectors, index.text_vectors)
 
 
 def make_folds(
     seed: Taxonomy, refit: RefitWithout, config: PolarisConfig, *, random_state: int, progress: Progress | None
 ) -> Iterator[Fold]:
-    """Hide the chosen leaves fold by fold, and train a head without each; parameters as for `make_examples`.
+    """Hide concepts fold by fold, and train a head without each; parameters as for `make_examples`.
 
     Leaves that are not chosen are never hidden, so that queries meet a taxonomy as complete as new concepts will.
     """
-    leaves = ranker_leaves(seed, config.ranking, random_state)
-    count = min(config.ranking.folds, len(leaves))
+    plan = ranker_folds(seed, config.ranking, random_state)
     tokens = ConceptTokens.parse(seed.concepts())
-    for number in range(count):
+    for number, part in enumerate(plan):
         if progress is not None:
-            progress(number, count, f"hiding fold {number + 1} of {count} for the ranker")
-        fold = np.sort(leaves[number::count])
-        split = hide(seed, fold)
+            progress(number, len(plan), f"hiding fold {number + 1} of {len(plan)} for the ranker")
+        kinds = {Kind.LEAF: part.leaves, Kind.INNER: part.inner, Kind.MISSING: part.missing}
+        kind_of = {int(position): kind for kind, positions in kinds.items() for position in positions}
+        split = hide(seed, part.hidden, np.array(sorted(kind_of), np.int64))
         if not split.queries:
             continue
-        kept = np.delete(np.arange(len(seed)), fold)
+        kept = np.delete(np.arange(len(seed)), part.hidden)
         text_vectors, network = refit(split.seed, kept, 1000 + number + random_state)
+        hidden = np.array([seed.position(query.id) for query in split.queries])
         yield Fold(
             split=split,
+            kind=np.array([kind_of[position] for position in hidden.tolist()]),
             kept=kept,
-            hidden=np.array([seed.position(query.id) for query in split.queries]),
+            hidden=hidden,
             tokens=tokens,
             text_vectors=text_vectors,
             network=network,

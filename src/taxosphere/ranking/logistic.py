@@ -39,6 +39,7 @@ class Logistic:
         *,
         ridge: float | Doubles,
         positive_share: float | None = None,
+        weights: NDArray[np.floating] | None = None,
     ) -> Logistic:
         """Fit on standardised columns with a ridge penalty.
 
@@ -52,14 +53,16 @@ class Logistic:
             Strength of the penalty on the weights (not on the constant): one for all, or (f,) one for each.
         positive_share
             How common True is where the model is applied, if not as in ``labels``; examples are weighted accordingly.
+        weights
+            (t,) how much each row counts; None: all the same.
         """
         mean, scale = moments(rows.astype(np.float64))
         x = np.column_stack([(rows - mean) / scale, np.ones(len(rows))])
         target = np.where(labels, 1.0, -1.0)
-        importance = np.ones(len(labels))
+        importance = np.ones(len(labels)) if weights is None else np.asarray(weights, np.float64) / np.mean(weights)
         if positive_share is not None and 0 < labels.sum() < len(labels):
             actual = labels.mean()
-            importance = np.where(labels, positive_share / actual, (1 - positive_share) / (1 - actual))
+            importance *= np.where(labels, positive_share / actual, (1 - positive_share) / (1 - actual))
 
         def loss(w: Doubles) -> tuple[float, Doubles]:
             margin = target * (x @ w)

@@ -136,6 +136,7 @@ def train_nets(
     n_nets: int,
     random_state: int,
     prior: NetEnsemble | None,
+    weights: Floats | None = None,
 ) -> NetEnsemble:
     """Train nets listwise: the total probability of the true parents among the shortlist is made large.
 
@@ -156,10 +157,13 @@ def train_nets(
         Initial weights, order of the lists and dropout.
     prior
         Nets for the same columns, or None.
+    weights
+        (t,) how much each list counts; None: all the same.
     """
     flat = table.reshape(-1, table.shape[2])
     mean, scale = moments(flat)
     x, y = NetEnsemble(mean, scale, ()).standardise(table), torch.from_numpy(labels)
+    importance = torch.ones(len(x)) if weights is None else torch.from_numpy(np.asarray(weights, np.float32))
     nets = []
     for number in range(n_nets):
         generator = torch.Generator().manual_seed(1000 * random_state + number)
@@ -167,13 +171,20 @@ def train_nets(
         if prior is not None:
             net.load_state_dict(prior.nets[number % len(prior.nets)].state_dict())
         with one_thread():
-            _optimise(net, x, y, config, generator, to_prior=prior is not None)
+            _optimise(net, x, y, importance, config, generator, to_prior=prior is not None)
         nets.append(net.eval())
     return NetEnsemble(mean, scale, tuple(nets))
 
 
 def _optimise(
-    net: RankingNet, x: Tensor, y: Tensor, config: RankingConfig, generator: torch.Generator, *, to_prior: bool
+    net: RankingNet,
+    x: Tensor,
+    y: Tensor,
+    importance: Tensor,
+    config: RankingConfig,
+    generator: torch.Generator,
+    *,
+    to_prior: bool,
 ) -> None:
     """Train one net on standardised lists (t, k, f); ``to_prior``: weights decay towards where they start."""
     start_weights = [parameter.detach().clone() for parameter in net.parameters()]
@@ -187,7 +198,7 @@ def _optimise(
             rows = shuffled[start : start + config.batch]
             share = rate(epoch * len(starts) + step, config.epochs * len(starts), 0.1, decay=True)
             keep = torch.rand(len(net.bias), generator=generator) >= net.dropout
-            loss = listwise_loss(net(x[rows], keep / (1 - net.dropout)), y[rows])
+            loss = listwise_loss(net(x[rows], keep / (1 - net.dropout)), y[rows], importance[rows])
             optimiser.zero_grad()
             torch.autograd.backward(loss)
             optimiser.step(share)
@@ -199,7 +210,8 @@ def _optimise(
                     )
 
 
-def listwise_loss(scores: Tensor, labels: Tensor) -> Tensor:
-    """Mean of −log of the probability on the true parents; scores and labels (b, k)."""
+def listwise_loss(scores: Tensor, labels: Tensor, importance: Tensor | None = None) -> Tensor:
+    """Mean of −log of the probability on the true parents; scores and labels (b, k), importance (b,) of the lists."""
     true = torch.logsumexp(scores.masked_fill(~labels, -torch.inf), 1)
-    return (torch.logsumexp(scores, 1) - true).mean()
+    losses = torch.logsumexp(scores, 1) - true
+    return losses.mean() if importance is None else (losses * importance).mean()

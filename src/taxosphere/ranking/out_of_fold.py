@@ -2,42 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from taxosphere.model.config import RankingConfig
 from taxosphere.ranking import calibration
-from taxosphere.ranking.crossfit import Examples, ParentRemovedExamples
-from taxosphere.ranking.features.shortlist import add_relative_columns
+from taxosphere.ranking.calibration import NoneOfThese
+from taxosphere.ranking.crossfit import Examples, Kind
 from taxosphere.ranking.logistic import Logistic
 from taxosphere.ranking.net import NetEnsemble, train_nets
 from taxosphere.ranking.prior import Prior, nets_for_columns
 from taxosphere.typing import Booleans, Floats, Longs
 
+SHARES = {Kind.LEAF: 0.6, Kind.INNER: 0.15, Kind.MISSING: 0.15, Kind.FOREIGN: 0.05}
+"""How common each kind is among what arrives, where all are present."""
+_MISSING = {Kind.MISSING: 1.0, Kind.PARENT_REMOVED: 1.0}
+_PRESENT = {Kind.LEAF: 4.0, Kind.INNER: 1.0, Kind.PARENT_KEPT: 1.0}
+"""Kinds whose parent is missing, and is there; in proportion to each other, how much they count."""
+_OWN = {**_PRESENT, Kind.MISSING: 1.0}
+"""Kinds of the taxonomy's own concepts, as opposed to foreign ones."""
 _GROUPS = 3  # of examples, each scored by a net trained on the others
 
 
 @dataclass(frozen=True)
 class OutOfFold:
-    """Rankings of t hidden leaves by nets that were not trained on them.
+    """Rankings of t hidden concepts by nets that were not trained on them.
 
     Attributes
     ----------
     probabilities
         (t, 10) of the first places.
     labels
-        (t, 10): which of these are true parents.
+        (t, 10): which of these are right.
     n_gold
-        (t,): true parents of each leaf.
+        (t,): right candidates of each concept.
     none_probability
         (t + o,): probability that no candidate is right, first of these lists, then of o lists made after some true
         parents were removed from the taxonomy.
     parent_removed
-        (t + o,): whether the true parents were removed.
+        (t + o,): whether a parent was missing, or the concept was a foreign one.
+    kind
+        (t + o,): a `Kind` each.
     """
 
     probabilities: Floats
@@ -45,6 +54,7 @@ class OutOfFold:
     n_gold: Longs
     none_probability: Floats
     parent_removed: Booleans
+    kind: Longs
 
     @classmethod
     def empty(cls) -> OutOfFold:
@@ -56,15 +66,41 @@ class OutOfFold:
             n_gold=np.zeros(0, np.int64),
             none_probability=lists[:, 0],
             parent_removed=lists[:, 0].astype(bool),
+            kind=np.zeros(0, np.int64),
         )
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> OutOfFold:
+        """What a model folder holds; older ones know leaves alone, asked with and without their parents."""
+        if "kind" in arrays:
+            return cls(**arrays)
+        removed = arrays["parent_removed"]
+        kind = np.where(removed, Kind.PARENT_REMOVED, Kind.PARENT_KEPT).astype(np.int64)
+        kind[: len(arrays["n_gold"])] = Kind.LEAF
+        return cls(**arrays, kind=kind)
 
 
 class Calibrated(NamedTuple):
-    """Out-of-fold rankings, and the temperature and "none of these" model fitted to them."""
+    """Out-of-fold rankings, and the temperature and the models of "none of these" fitted to them."""
 
     out_of_fold: OutOfFold
     temperature: float
-    none_model: Logistic
+    none: NoneOfThese
+
+
+def kind_weights(kind: Longs, shares: Mapping[Kind, float]) -> Floats:
+    """(t,) weights of examples that give each kind its share of their sum, which is one.
+
+    Parameters
+    ----------
+    kind
+        (t,) a `Kind` each.
+    shares
+        In proportion to each other; kinds that are absent leave theirs to the others, kinds without one get none.
+    """
+    counts = np.bincount(kind, minlength=len(Kind))
+    share = np.array([shares.get(each, 0.0) if counts[each] else 0.0 for each in Kind])
+    return np.asarray((share / max(share.sum(), 1e-12) / np.maximum(counts, 1))[kind], np.float32)
 
 
 def calibrate(
@@ -88,101 +124,129 @@ def calibrate(
     prior
         What nets start from, or None.
     random_state
-        Divides the examples into groups, and trains the nets.
+        Divides the concepts into groups, and trains the nets.
     """
-    group = np.random.default_rng([random_state, 2]).permutation(len(examples)) % _GROUPS  # (t,)
-    lists = with_and_without_parents(examples)
-    tables = [table, *(add_relative_columns(examples.feature_names, each.features)[1] for each in lists[1:])]
-    groups = [group[each.example] for each in lists]
-    n_orphan = examples.orphan_features.shape[1]
+    concepts, number_of = np.unique(examples.concept, return_inverse=True)
+    group = (np.random.default_rng([random_state, 2]).permutation(len(concepts)) % _GROUPS)[number_of]  # (t,)
     scores = np.zeros(examples.labels.shape, np.float32)  # (t, k)
-    inputs = np.zeros((sum(map(len, groups)), calibration.n_none_inputs(len(columns), n_orphan)), np.float32)
-    group_of = np.concatenate(groups)  # (t + o,)
+    inputs = np.zeros((len(examples), calibration.n_none_inputs(len(columns), examples.query_features.shape[1])))
     for number in range(_GROUPS):
-        train, test = (group != number) & examples.listed, group == number
-        nets = train_nets(
-            table[train],
-            examples.labels[train],
-            settings,
-            n_nets=1,
-            random_state=random_state + number,
-            prior=nets_for_columns(prior, columns),
-        )
-        scores[test] = nets.scores(nets.standardise(table[test]))
-        inputs[group_of == number] = np.concatenate(
-            [
-                none_inputs_by(nets, rows[which == number], each.orphan_features[which == number])
-                for rows, each, which in zip(tables, lists, groups, strict=True)
-            ]
-        )
-    parent_removed = np.concatenate([each.parent_removed for each in lists])
-    none_model, none_probability = _fit_none(inputs, parent_removed, group_of, n_orphan, settings.none_share)
-    temperature = calibration.fit_first_place_temperature(scores, examples.labels, none_probability[: len(examples)])
-    out_of_fold = _first_places(examples, scores, temperature, none_probability, parent_removed)
-    return Calibrated(out_of_fold, temperature, none_model)
+        test = group == number
+        train = (group != number) & examples.taught
+        nets = train_on(examples, table, train, columns, settings, prior, 1, random_state + number)
+        x = nets.standardise(table[test])
+        scores[test] = nets.scores(x)
+        inputs[test] = calibration.none_inputs(scores[test], x.numpy(), examples.query_features[test])
+    none, none_probability = _fit_none(examples, inputs, group, settings.none_share)
+    asked = examples.kind <= Kind.FOREIGN
+    temperature = calibration.fit_first_place_temperature(
+        scores[asked], examples.labels[asked], none_probability[asked], kind_weights(examples.kind[asked], SHARES)
+    )
+    return Calibrated(_first_places(examples, scores, temperature, none_probability), temperature, none)
+
+
+def train_on(
+    examples: Examples,
+    table: Floats,
+    chosen: Booleans,
+    columns: Sequence[str],
+    settings: RankingConfig,
+    prior: Prior | None,
+    n_nets: int,
+    random_state: int,
+) -> NetEnsemble:
+    """Nets trained on the chosen (t,) examples, mixed by `SHARES`; other parameters as for `calibrate`."""
+    return train_nets(
+        table[chosen],
+        examples.labels[chosen],
+        settings,
+        n_nets=n_nets,
+        random_state=random_state,
+        prior=nets_for_columns(prior, columns),
+        weights=kind_weights(examples.kind[chosen], SHARES) * chosen.sum(),
+    )
 
 
 def _fit_none(
-    inputs: Floats, parent_removed: Booleans, group_of: Longs, n_orphan: int, none_share: float
-) -> tuple[Logistic, NDArray[np.float64]]:
-    """ "None of these" trained on all lists, and its probabilities (t + o,) by models trained on the other groups."""
+    examples: Examples, inputs: Floats, group: Longs, none_share: float
+) -> tuple[NoneOfThese, NDArray[np.float64]]:
+    """ "None of these" trained on all lists, and its probabilities (t,) by models trained on the other groups."""
+    n_query_features = examples.query_features.shape[1]
+    probability = np.zeros(len(examples))
+    for number in range(_GROUPS):
+        test = group == number
+        probability[test] = fit_none(inputs[~test], examples.kind[~test], n_query_features, none_share).probability(
+            inputs[test]
+        )
+    return fit_none(inputs, examples.kind, n_query_features, none_share), probability
 
-    def fit(rows: Booleans) -> Logistic:
+
+def fit_none(
+    inputs: Floats, kind: Longs, n_query_features: int, none_share: float, ridge: float = calibration.RIDGE
+) -> NoneOfThese:
+    """Train both models of "none of these".
+
+    Parameters
+    ----------
+    inputs
+        (t, columns) of `calibration.none_inputs`.
+    kind
+        (t,) a `Kind` each. Without foreign ones there is no model of them.
+    n_query_features, none_share, ridge
+        As for `calibration.fit_none`.
+    """
+
+    def fit(positive: Mapping[Kind, float], negative: Mapping[Kind, float]) -> Logistic:
         return calibration.fit_none(
-            inputs[rows], parent_removed[rows], n_orphan_features=n_orphan, none_share=none_share
+            inputs,
+            np.isin(kind, list(positive)),
+            n_query_features=n_query_features,
+            weights=none_share * kind_weights(kind, positive) + (1 - none_share) * kind_weights(kind, negative),
+            ridge=ridge,
         )
 
-    probability = np.zeros(len(parent_removed))
-    for number in range(_GROUPS):
-        test = group_of == number
-        probability[test] = fit(~test).probability(inputs[test])
-    return fit(np.ones(len(parent_removed), bool)), probability
+    has_foreign = bool((kind == Kind.FOREIGN).any())
+    return NoneOfThese(fit(_MISSING, _PRESENT), fit({Kind.FOREIGN: 1.0}, _OWN) if has_foreign else None)
 
 
-def none_inputs_by(nets: NetEnsemble, table: Floats, orphan_features: Floats) -> Floats:
-    """Inputs of "none of these" (q, columns) for lists with features (q, k, f), scored by these nets."""
-    x = nets.standardise(table)
-    return calibration.none_inputs(nets.scores(x), x.numpy(), orphan_features)
-
-
-def with_and_without_parents(examples: Examples) -> list[ParentRemovedExamples]:
-    """The examples as they are, then those asked again with parents removed; without any, true parents are deleted from
-    the lists instead."""
-    everyone, nothing_removed = np.arange(len(examples)), np.zeros(len(examples), bool)
-    complete = ParentRemovedExamples(
-        features=examples.features,
-        orphan_features=examples.orphan_features,
-        example=everyone,
-        parent_removed=nothing_removed,
-    )
-    if examples.parent_removed:
-        return [complete, *examples.parent_removed]
+def with_parents_deleted(examples: Examples) -> Examples:
+    """The examples, and those among them that have none to which "none of these" is right asked again: right candidates
+    are deleted from their lists. For lists that cannot be made anew without their parents."""
+    if examples.is_none.any():
+        return examples
     kept = ~examples.labels
     length = int(kept.sum(1).min())
     shorter = np.argsort(~kept, axis=1, kind="stable")[:, :length]
-    without = ParentRemovedExamples(
-        features=np.take_along_axis(examples.features, shorter[:, :, None], 1),
-        orphan_features=examples.orphan_features,
-        example=everyone,
-        parent_removed=~nothing_removed,
+
+    def both(values: NDArray[Any], again: NDArray[Any] | None = None) -> NDArray[Any]:
+        return np.concatenate([values, values if again is None else again])
+
+    return Examples(
+        feature_names=examples.feature_names,
+        features=both(examples.features[:, :length], np.take_along_axis(examples.features, shorter[:, :, None], 1)),
+        labels=both(examples.labels[:, :length], np.zeros_like(shorter, bool)),
+        n_gold=both(examples.n_gold),
+        query_features=both(examples.query_features),
+        kind=both(examples.kind, np.full(len(examples), Kind.PARENT_REMOVED)),
+        concept=both(examples.concept),
+        first_stage=examples.first_stage,
     )
-    return [complete, without]
 
 
 def _first_places(
-    examples: Examples,
-    scores: Floats,
-    temperature: float,
-    none_probability: NDArray[np.float64],
-    parent_removed: Booleans,
+    examples: Examples, scores: Floats, temperature: float, none_probability: NDArray[np.float64]
 ) -> OutOfFold:
-    order = np.argsort(-scores, axis=1, kind="stable")[:, : calibration.N_PLACES]
-    probability = np.take_along_axis(calibration.softmax(scores, temperature), order, 1)
-    probability = probability * (1 - none_probability[: len(scores), None])
+    asked = np.flatnonzero(examples.kind <= Kind.FOREIGN)
+    again = np.flatnonzero(examples.kind > Kind.FOREIGN)
+    every = np.concatenate([asked, again])
+    order = np.argsort(-scores[asked], axis=1, kind="stable")[:, : calibration.N_PLACES]
+    probability = np.take_along_axis(calibration.softmax(scores[asked], temperature), order, 1)
+    probability = probability * (1 - none_probability[asked, None])
     return OutOfFold(
         probabilities=probability.astype(np.float32),
-        labels=np.take_along_axis(examples.labels, order, 1),
-        n_gold=examples.n_gold,
-        none_probability=none_probability.astype(np.float32),
-        parent_removed=parent_removed,
+        labels=np.take_along_axis(examples.labels[asked], order, 1),
+        n_gold=examples.n_gold[asked],
+        none_probability=none_probability[every].astype(np.float32),
+        parent_removed=examples.is_none[every],
+        kind=examples.kind[every],
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from taxosphere.ranking.crossfit import Kind
 from taxosphere.ranking.out_of_fold import OutOfFold
 
 
@@ -18,7 +19,9 @@ def parent_cutoff(out_of_fold: OutOfFold) -> float:
     out_of_fold
         Rankings of hidden leaves by nets that were not trained on them.
     """
-    probabilities, labels, n_gold = out_of_fold.probabilities, out_of_fold.labels, out_of_fold.n_gold
+    placed = out_of_fold.kind[: len(out_of_fold.n_gold)] <= Kind.INNER
+    probabilities, labels = out_of_fold.probabilities[placed], out_of_fold.labels[placed]
+    n_gold = out_of_fold.n_gold[placed]
     if len(n_gold) == 0 or n_gold.max(initial=1) <= 1:
         return 1.0
     best_f1, cutoff = -1.0, 1.0

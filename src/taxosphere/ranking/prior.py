@@ -21,8 +21,10 @@ from taxosphere import atomic
 from taxosphere.errors import InputError
 from taxosphere.model.checkpoint import strip_prefix
 from taxosphere.model.config import RankingConfig
+from taxosphere.ranking.calibration import NoneOfThese, n_none_inputs
 from taxosphere.ranking.features.catalogue import feature_of
-from taxosphere.ranking.logistic import Logistic
+from taxosphere.ranking.features.compute import N_ORPHAN_FEATURES
+from taxosphere.ranking.features.novelty import NOVELTY_FEATURES
 from taxosphere.ranking.net import NetEnsemble, RankingNet
 
 FILE = files("taxosphere.ranking") / "prior.safetensors"
@@ -41,7 +43,7 @@ class Prior:
     temperature
         Calibrates their probabilities.
     none_model
-        "None of these", see `calibration.fit_none`.
+        "None of these".
 
     Raises
     ------
@@ -52,7 +54,7 @@ class Prior:
     columns: tuple[str, ...]
     nets: NetEnsemble
     temperature: float
-    none_model: Logistic
+    none_model: NoneOfThese
 
     def __post_init__(self) -> None:
         for column in self.columns:
@@ -62,6 +64,12 @@ class Prior:
     def hidden(self) -> int:
         """Width of the nets' hidden layer."""
         return len(self.nets.nets[0].bias)
+
+    @property
+    def uses_novelty(self) -> bool:
+        """Whether "none of these" reads the novelty of queries."""
+        n_query_features = N_ORPHAN_FEATURES + len(NOVELTY_FEATURES)
+        return self.none_model.n_inputs == n_none_inputs(len(self.columns), n_query_features)
 
 
 def load_prior(settings: RankingConfig) -> Prior | None:
@@ -89,7 +97,7 @@ def read_prior() -> Prior | None:
         columns=tuple(notes["columns"]),
         nets=NetEnsemble.from_arrays(strip_prefix("nets.", arrays)),
         temperature=notes["temperature"],
-        none_model=Logistic(**strip_prefix("none_model.", arrays)),
+        none_model=NoneOfThese.from_arrays(strip_prefix("none_model.", arrays)),
     )
 
 

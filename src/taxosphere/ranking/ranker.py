@@ -11,23 +11,26 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
+from taxosphere.encoders.text.vectors import TextVectors
 from taxosphere.errors import TaxosphereError
 from taxosphere.model.checkpoint import strip_prefix
 from taxosphere.model.config import PolarisConfig, RankingConfig
 from taxosphere.model.embedding import RefitWithout
 from taxosphere.orbit import gate
 from taxosphere.ranking import calibration
-from taxosphere.ranking.crossfit import Examples, make_examples
+from taxosphere.ranking.calibration import NoneOfThese
+from taxosphere.ranking.crossfit import Examples, make_examples, novelty_of
 from taxosphere.ranking.features.candidates import CandidateIndex, orphan_scores
 from taxosphere.ranking.features.catalogue import check_families, feature_of
+from taxosphere.ranking.features.novelty import NoveltyScale
 from taxosphere.ranking.features.shortlist import Shortlist, add_relative_columns, make_shortlist
-from taxosphere.ranking.logistic import Logistic
-from taxosphere.ranking.net import NetEnsemble, train_nets
-from taxosphere.ranking.out_of_fold import OutOfFold, calibrate
-from taxosphere.ranking.prior import Prior, nets_for_columns
+from taxosphere.ranking.foreign import outside
+from taxosphere.ranking.net import NetEnsemble
+from taxosphere.ranking.out_of_fold import OutOfFold, calibrate, train_on, with_parents_deleted
+from taxosphere.ranking.prior import Prior
 from taxosphere.ranking.queries import Queries
 from taxosphere.ranking.retrieval import COSINE, DEFAULT_FIRST_STAGE, FirstStage
-from taxosphere.taxonomy import Taxonomy
+from taxosphere.taxonomy import Concept, Taxonomy
 from taxosphere.typing import Booleans, Floats, Longs, Progress
 
 FEWEST = 20  # examples below which the ranker is not trained on the seed
@@ -98,19 +101,22 @@ class Ranker:
     mean_orphan_score
         Subtracted from orphan features. That of the seed where ``none_model`` was trained on other taxonomies: a young
         taxonomy may be full of orphans without anything missing. Else 0.
+    novelty
+        Of the seed's own concepts; None where ``none_model`` does not read it.
     """
 
     families: tuple[str, ...]
     columns: tuple[str, ...]
     nets: NetEnsemble
     temperature: float
-    none_model: Logistic | None
+    none_model: NoneOfThese | None
     none_share: float
     gamma: float
     out_of_fold: OutOfFold
     note: str
     first_stage: FirstStage = DEFAULT_FIRST_STAGE
     mean_orphan_score: float = 0.0
+    novelty: NoveltyScale | None = None
 
     def __post_init__(self) -> None:
         check_families(self.families)
@@ -125,11 +131,13 @@ class Ranker:
         config: PolarisConfig,
         prior: Prior | None,
         *,
+        vectors: TextVectors,
+        foreign: Sequence[Concept] = (),
         gamma: float,
         random_state: int,
         progress: Progress | None = None,
     ) -> Ranker:
-        """Train on leaves of the seed that are hidden in turn.
+        """Train on concepts of the seed that are hidden in turn, and on foreign ones.
 
         Parameters
         ----------
@@ -141,6 +149,10 @@ class Ranker:
             All settings.
         prior
             What to start from, or None.
+        vectors
+            Text vectors of the seed's concepts, followed by those of foreign ones, as ``refit`` returns them.
+        foreign
+            Concepts of other fields; none where they cannot be encoded.
         gamma
             γ of the gate for the head that the ranker will be used with.
         random_state
@@ -151,7 +163,18 @@ class Ranker:
         settings = config.ranking
         if len(seed.edge_array) == 0:  # the prior relies on the embedding, which was trained on nothing here
             prior = None
-        examples = make_examples(seed, refit, config, random_state=random_state, progress=progress)
+        own, others = (vectors.take(rows) for rows in np.split(np.arange(len(vectors.full)), [len(seed)]))
+        novelty = NoveltyScale.of(own)
+        examples = make_examples(
+            seed,
+            refit,
+            config,
+            foreign=foreign,
+            outside=outside(foreign, novelty.novelty(others, own), seed),
+            novelty=novelty,
+            random_state=random_state,
+            progress=progress,
+        )
         if progress is not None and examples is not None:
             progress(0, 1, f"training the ranker on {len(examples):,} lists")
         return cls.fit_examples(
@@ -159,10 +182,11 @@ class Ranker:
             settings,
             prior,
             gamma=gamma,
-            note="ranker trained on {:,} hidden leaves" + (", starting from the prior" if prior else ""),
+            note="ranker trained on {:,} hidden concepts" + (", starting from the prior" if prior else ""),
             random_state=random_state,
             fallback=COSINE if "encoder" in settings.families else DEFAULT_FIRST_STAGE,
             mean_orphan_score=float(orphan_scores(seed).mean()),
+            novelty=novelty,
         )
 
     @classmethod
@@ -177,6 +201,7 @@ class Ranker:
         random_state: int,
         fallback: FirstStage = DEFAULT_FIRST_STAGE,
         mean_orphan_score: float = 0.0,
+        novelty: NoveltyScale | None = None,
     ) -> Ranker:
         """Train on examples; with fewer than `FEWEST` usable ones nothing is trained.
 
@@ -198,31 +223,28 @@ class Ranker:
             Ranks alone where there are too few examples and no prior.
         mean_orphan_score
             That of the seed; needed where the prior is used unchanged.
+        novelty
+            Of the seed; None where examples have no novelty.
         """
-        usable = 0 if examples is None else int(examples.listed.sum())
+        usable = 0 if examples is None else int(examples.taught.sum())
         if examples is None or usable < FEWEST:
-            return cls._untrained(settings, prior, gamma, usable, fallback, mean_orphan_score)
+            return cls._untrained(settings, prior, gamma, usable, fallback, mean_orphan_score, novelty)
+        examples = with_parents_deleted(examples)
         columns, table = add_relative_columns(examples.feature_names, examples.features)
-        nets = train_nets(
-            table[examples.listed],
-            examples.labels[examples.listed],
-            settings,
-            n_nets=settings.nets,
-            random_state=random_state,
-            prior=nets_for_columns(prior, columns),
-        )
+        nets = train_on(examples, table, examples.taught, columns, settings, prior, settings.nets, random_state)
         calibrated = calibrate(examples, table, columns, settings, prior, random_state)
         return cls(
             families=settings.families,
             columns=tuple(columns),
             nets=nets,
             temperature=calibrated.temperature,
-            none_model=calibrated.none_model,
+            none_model=calibrated.none,
             none_share=settings.none_share,
             gamma=gamma,
             out_of_fold=calibrated.out_of_fold,
             note=note.format(usable),
             first_stage=examples.first_stage,
+            novelty=novelty,
         )
 
     @classmethod
@@ -234,8 +256,9 @@ class Ranker:
         usable: int,
         fallback: FirstStage,
         mean_orphan_score: float,
+        novelty: NoveltyScale | None,
     ) -> Ranker:
-        note = f"only {usable} leaves to learn from (at least {FEWEST} are needed): ranking by "
+        note = f"only {usable} concepts to learn from (at least {FEWEST} are needed): ranking by "
         if prior is not None:
             return cls(
                 families=settings.families,
@@ -248,6 +271,7 @@ class Ranker:
                 out_of_fold=OutOfFold.empty(),
                 note=note + "the prior trained on other taxonomies",
                 mean_orphan_score=mean_orphan_score,
+                novelty=novelty if prior.uses_novelty else None,
             )
         return cls(
             families=settings.families,
@@ -290,7 +314,12 @@ class Ranker:
             index, queries, self.families, self.first_stage, exclude=exclude, all_scores=all_scores
         )
         return self.rank_shortlist(
-            shortlist, queries.points.z, index.points.z, index.radius_gaps, n_explained=n_explained
+            shortlist,
+            queries.points.z,
+            index.points.z,
+            index.radius_gaps,
+            novelty=novelty_of(self.novelty, queries, index),
+            n_explained=n_explained,
         )
 
     def rank_shortlist(
@@ -300,6 +329,7 @@ class Ranker:
         candidate_points: Floats,
         radius_gaps: NDArray[np.floating],
         *,
+        novelty: Floats | None = None,
         n_explained: int | None = None,
     ) -> Ranking:
         """Order shortlists by the nets, with calibrated probabilities.
@@ -312,6 +342,8 @@ class Ranker:
             (q, d) and (n, d) on one sphere.
         radius_gaps
             (n,) Δr that the gate reads.
+        novelty
+            (q, v) of the queries, where "none of these" reads it; None stands for average ones.
         n_explained
             As for `rank`.
         """
@@ -319,7 +351,11 @@ class Ranker:
         scores = self._scores(x, shortlist)  # (q, k) in the order of the first stage
         order = np.argsort(-scores, axis=1, kind="stable")
         positions = np.take_along_axis(shortlist.positions, order, 1)
-        none = self._none_probability(scores, x, shortlist.orphan_features - self.mean_orphan_score)
+        orphans = shortlist.orphan_features - self.mean_orphan_score
+        if novelty is None:
+            novelty = np.zeros((len(orphans), 0 if self.novelty is None else len(self.novelty.mean)), np.float32)
+        query_features = np.concatenate([orphans, novelty], axis=1)
+        none = self._none_probability(scores, x, query_features)
         probabilities = calibration.softmax(scores, self.temperature)
         cosine = np.einsum("qd,qkd->qk", query_points, candidate_points[positions])
         threshold = gate.thresholds(radius_gaps, self.gamma)
@@ -356,10 +392,10 @@ class Ranker:
             return self.nets.scores(x)
         return np.asarray(shortlist.scores, np.float32)
 
-    def _none_probability(self, scores: Floats, x: Tensor, orphan_features: Floats) -> NDArray[np.float64]:
+    def _none_probability(self, scores: Floats, x: Tensor, query_features: Floats) -> NDArray[np.float64]:
         if self.none_model is None:
             return np.full(len(scores), self.none_share)
-        return self.none_model.probability(calibration.none_inputs(scores, x.numpy(), orphan_features))
+        return self.none_model.probability(calibration.none_inputs(scores, x.numpy(), query_features))
 
     @cached_property
     def _features_of_columns(self) -> tuple[tuple[str, ...], Floats]:
@@ -383,25 +419,28 @@ class Ranker:
         arrays |= {f"out_of_fold.{key}": value for key, value in vars(self.out_of_fold).items()}
         if self.none_model is not None:
             arrays |= {f"none_model.{key}": value for key, value in self.none_model.to_arrays().items()}
+        if self.novelty is not None:
+            arrays |= {f"novelty.{key}": value for key, value in vars(self.novelty).items()}
         keys = ("families", "columns", "temperature", "none_share", "gamma", "note", "mean_orphan_score")
         return arrays, {key: getattr(self, key) for key in keys} | {"first_stage": self.first_stage.weights}
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], notes: Mapping[str, Any]) -> Ranker:
         """The ranker that `to_arrays` wrote; `TaxosphereError` where it needs a feature that does not exist."""
-        none_model = strip_prefix("none_model.", arrays)
+        none_model, novelty = strip_prefix("none_model.", arrays), strip_prefix("novelty.", arrays)
         return cls(
             families=tuple(notes["families"]),
             columns=tuple(notes["columns"]),
             nets=NetEnsemble.from_arrays(strip_prefix("nets.", arrays)),
             temperature=notes["temperature"],
-            none_model=Logistic(**none_model) if none_model else None,
+            none_model=NoneOfThese.from_arrays(none_model) if none_model else None,
             none_share=notes["none_share"],
             gamma=notes["gamma"],
-            out_of_fold=OutOfFold(**strip_prefix("out_of_fold.", arrays)),
+            out_of_fold=OutOfFold.from_arrays(strip_prefix("out_of_fold.", arrays)),
             note=notes["note"],
             first_stage=FirstStage(notes["first_stage"]),
             mean_orphan_score=notes["mean_orphan_score"],
+            novelty=NoveltyScale(**novelty) if novelty else None,
         )
 
 
