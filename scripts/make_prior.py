@@ -31,18 +31,21 @@ from taxosphere.encoders.text import registry as text_encoders
 from taxosphere.model import embedding
 from taxosphere.model.config import PolarisConfig, RankingConfig
 from taxosphere.model.presets import auto
+from taxosphere.model.training import TrainingRun
 from taxosphere.ranking import calibration
+from taxosphere.ranking.calibration import NoneOfThese
 from taxosphere.ranking.crossfit import Examples, make_examples
 from taxosphere.ranking.features.candidates import orphan_scores
 from taxosphere.ranking.features.compute import N_ORPHAN_FEATURES
+from taxosphere.ranking.features.novelty import NoveltyScale
 from taxosphere.ranking.features.shortlist import add_relative_columns
-from taxosphere.ranking.logistic import Logistic
+from taxosphere.ranking.foreign import foreign_concepts, outside
 from taxosphere.ranking.net import NetEnsemble, train_nets
-from taxosphere.ranking.out_of_fold import none_inputs_by, with_and_without_parents
+from taxosphere.ranking.out_of_fold import SHARES, fit_none, kind_weights
 from taxosphere.ranking.prior import FILE, Prior, save_prior
 from taxosphere.taxonomy import Concept, Taxonomy
 from taxosphere.taxonomy.checks import repair
-from taxosphere.typing import Booleans, Floats
+from taxosphere.typing import Floats
 
 Pairs = list[tuple[str, str]]
 
@@ -243,48 +246,57 @@ class TaxonomyExamples:
         mean, scale = flat.mean(0), flat.std(0) + 1e-6
         return cls(examples, columns, (raw - mean) / scale, mean, scale, mean_orphan_score)
 
-    def with_and_without_parents(self) -> Iterator[tuple[Floats, Floats, Booleans]]:
-        """Lists with and without true parents on the same scale, their orphan features, and which are without."""
-        for lists in with_and_without_parents(self.examples):
-            raw = add_relative_columns(self.examples.feature_names, lists.features)[1]
-            table = np.asarray((raw - self.mean) / self.scale, np.float32)
-            yield table, lists.orphan_features - self.mean_orphan_score, lists.parent_removed
+    @property
+    def query_features(self) -> Floats:
+        """(t, s) of the queries; orphan features relative to the taxonomy's mean."""
+        shift = np.zeros(self.examples.query_features.shape[1], np.float32)
+        shift[:N_ORPHAN_FEATURES] = self.mean_orphan_score
+        return self.examples.query_features - shift
 
 
 def examples_of(taxonomy: Taxonomy, encoder: text_encoders.TextEncoder, settings: RankingConfig) -> TaxonomyExamples:
     config: PolarisConfig = auto(taxonomy).model_copy(update={"ranking": settings})
-    space = embedding.fit(encoder, taxonomy, config, random_state=0)
-    examples = make_examples(taxonomy, space.refit, config, random_state=0, progress=None)
+    foreign = foreign_concepts(encoder)
+    space = embedding.fit(encoder, taxonomy, config, TrainingRun(0), foreign=foreign)
+    novelty = NoveltyScale.of(space.views)
+    others = space.with_foreign.take(np.arange(len(taxonomy), len(taxonomy) + len(foreign)))
+    examples = make_examples(
+        taxonomy,
+        space.refit,
+        config,
+        foreign=foreign,
+        outside=outside(foreign, novelty.novelty(others, space.views), taxonomy),
+        novelty=novelty,
+        random_state=0,
+        progress=None,
+    )
     assert examples is not None
     return TaxonomyExamples.standardise(examples, float(orphan_scores(taxonomy).mean()))
 
 
 def train(parts: Sequence[TaxonomyExamples], settings: RankingConfig, n_nets: int) -> NetEnsemble:
-    table = np.concatenate([part.table[part.examples.listed] for part in parts])
-    labels = np.concatenate([part.examples.labels[part.examples.listed] for part in parts])
-    return train_nets(table, labels, settings, n_nets=n_nets, random_state=0, prior=None)
+    table = np.concatenate([part.table[part.examples.taught] for part in parts])
+    labels = np.concatenate([part.examples.labels[part.examples.taught] for part in parts])
+    kind = np.concatenate([part.examples.kind[part.examples.taught] for part in parts])
+    weights = kind_weights(kind, SHARES) * len(kind)
+    return train_nets(table, labels, settings, n_nets=n_nets, random_state=0, prior=None, weights=weights)
 
 
-def calibrate(parts: Sequence[TaxonomyExamples], settings: RankingConfig) -> tuple[float, Logistic]:
+def calibrate(parts: Sequence[TaxonomyExamples], settings: RankingConfig) -> tuple[float, NoneOfThese]:
     """Score every taxonomy by a net trained on others, as a user's taxonomy will be, and calibrate on these scores."""
-    scores, labels, inputs, parent_removed = [], [], [], []
+    scores, labels, inputs, kind = [], [], [], []
     for number in range(GROUPS):
         nets = train([part for i, part in enumerate(parts) if i % GROUPS != number], settings, n_nets=1)
         for part in parts[number::GROUPS]:
-            scores.append(nets.scores(nets.standardise(part.table)))
+            x = nets.standardise(part.table)
+            scores.append(nets.scores(x))
             labels.append(part.examples.labels)
-            for table, orphan_features, removed in part.with_and_without_parents():
-                inputs.append(none_inputs_by(nets, table, orphan_features))
-                parent_removed.append(removed)
+            inputs.append(calibration.none_inputs(scores[-1], x.numpy(), part.query_features))
+            kind.append(part.examples.kind)
     temperature = calibration.fit_temperature(np.concatenate(scores), np.concatenate(labels))
-    none_model = calibration.fit_none(
-        np.concatenate(inputs),
-        np.concatenate(parent_removed),
-        n_orphan_features=N_ORPHAN_FEATURES,
-        none_share=settings.none_share,
-        ridge=0.02,
-    )
-    return temperature, none_model
+    n_query_features = parts[0].examples.query_features.shape[1]
+    none = fit_none(np.concatenate(inputs), np.concatenate(kind), n_query_features, settings.none_share, ridge=0.02)
+    return temperature, none
 
 
 def combine(parts: Sequence[TaxonomyExamples], settings: RankingConfig) -> Prior:

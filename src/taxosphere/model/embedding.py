@@ -147,7 +147,7 @@ def split_for_ranker(seed: Taxonomy, settings: RankingConfig, random_state: int)
     hidden = np.unique(np.concatenate([leaves, *parts]))
     n_leaves = np.count_nonzero(seed.hideable)
     enough = len(leaves) > 0 and 3 * np.count_nonzero(seed.hideable[hidden]) <= 2 * n_leaves
-    return hide(seed, hidden, leaves, name="split_for_ranker") if enough else None
+    return hide(seed, hidden, np.sort(leaves), name="split_for_ranker") if enough else None
 
 
 def frozen(

@@ -30,21 +30,20 @@ _GROUPS = 3  # of examples, each scored by a net trained on the others
 
 @dataclass(frozen=True)
 class OutOfFold:
-    """Rankings of t hidden concepts by nets that were not trained on them.
+    """Rankings of t hidden leaves by nets that were not trained on them, and what "none of these" says of all examples.
 
     Attributes
     ----------
     probabilities
         (t, 10) of the first places.
     labels
-        (t, 10): which of these are right.
+        (t, 10): which of these are true parents.
     n_gold
-        (t,): right candidates of each concept.
+        (t,): true parents of each leaf.
     none_probability
-        (t + o,): probability that no candidate is right, first of these lists, then of o lists made after some true
-        parents were removed from the taxonomy.
+        (t + o,): probability that no candidate is right, first of these leaves, then of o examples of other kinds.
     parent_removed
-        (t + o,): whether a parent was missing, or the concept was a foreign one.
+        (t + o,): whether the true parents were not there, or the concept was a foreign one.
     kind
         (t + o,): a `Kind` each.
     """
@@ -236,9 +235,8 @@ def with_parents_deleted(examples: Examples) -> Examples:
 def _first_places(
     examples: Examples, scores: Floats, temperature: float, none_probability: NDArray[np.float64]
 ) -> OutOfFold:
-    asked = np.flatnonzero(examples.kind <= Kind.FOREIGN)
-    again = np.flatnonzero(examples.kind > Kind.FOREIGN)
-    every = np.concatenate([asked, again])
+    asked = np.flatnonzero(examples.of_kind(Kind.LEAF))
+    every = np.concatenate([asked, np.flatnonzero(~examples.of_kind(Kind.LEAF))])
     order = np.argsort(-scores[asked], axis=1, kind="stable")[:, : calibration.N_PLACES]
     probability = np.take_along_axis(calibration.softmax(scores[asked], temperature), order, 1)
     probability = probability * (1 - none_probability[asked, None])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from taxosphere.ranking.crossfit import Kind
 from taxosphere.ranking.out_of_fold import OutOfFold
 
 
@@ -19,9 +18,7 @@ def parent_cutoff(out_of_fold: OutOfFold) -> float:
     out_of_fold
         Rankings of hidden leaves by nets that were not trained on them.
     """
-    placed = out_of_fold.kind[: len(out_of_fold.n_gold)] <= Kind.INNER
-    probabilities, labels = out_of_fold.probabilities[placed], out_of_fold.labels[placed]
-    n_gold = out_of_fold.n_gold[placed]
+    probabilities, labels, n_gold = out_of_fold.probabilities, out_of_fold.labels, out_of_fold.n_gold
     if len(n_gold) == 0 or n_gold.max(initial=1) <= 1:
         return 1.0
     best_f1, cutoff = -1.0, 1.0
