@@ -128,7 +128,8 @@ def calibrate(
     concepts, number_of = np.unique(examples.concept, return_inverse=True)
     group = (np.random.default_rng([random_state, 2]).permutation(len(concepts)) % _GROUPS)[number_of]  # (t,)
     scores = np.zeros(examples.labels.shape, np.float32)  # (t, k)
-    inputs = np.zeros((len(examples), calibration.n_none_inputs(len(columns), examples.query_features.shape[1])))
+    n_inputs = calibration.n_none_inputs(len(columns), examples.query_features.shape[1])
+    inputs = np.zeros((len(examples), n_inputs), np.float32)
     for number in range(_GROUPS):
         test = group == number
         train = (group != number) & examples.taught
