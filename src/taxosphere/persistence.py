@@ -24,7 +24,6 @@ from taxosphere.placing.inference import Fitted, assemble
 from taxosphere.placing.insertion import Insertion
 from taxosphere.ranking.lexical import index as lexical_index
 from taxosphere.ranking.lexical.index import ConceptTokens
-from taxosphere.ranking.logistic import Logistic
 from taxosphere.ranking.ranker import Ranker
 
 METHOD = "polaris"
@@ -51,7 +50,7 @@ def save(fitted: Fitted, config: PolarisConfig, path: str | PathLike[str]) -> No
     }
     images: dict[str, object] = {}
     if fitted.insertion is not None:
-        tensors["insertion"] = dict(fitted.insertion.model.to_arrays())
+        tensors["insertion"] = dict(fitted.insertion.to_arrays())
     if fitted.image_model is not None:
         tensors["images"], images["images"] = fitted.image_model.to_arrays()
     if fitted.untuned_encoder is not fitted.encoder:
@@ -104,7 +103,7 @@ def load(
         network = SphereNetwork(vectors.full.shape[1], config.network)
         network.load_state_dict({key: torch.from_numpy(value) for key, value in tensors["network"].items()})
         ranker = Ranker.from_arrays(tensors["ranker"], manifest["ranker"])
-        insertion = Insertion(Logistic(**tensors["insertion"])) if "insertion" in tensors else None
+        insertion = Insertion.from_arrays(tensors["insertion"]) if "insertion" in tensors else None
         history = tuple(Epoch(**entry) for entry in manifest["history"])
         same_rules = manifest.get("tokens") == lexical_index.VERSION
         tokens = ConceptTokens.from_arrays(tensors["tokens"]) if same_rules else None

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 
 from taxosphere import Concept, Taxonomy
-from taxosphere.placing.insertion import INSERTION_FEATURES, Insertion, insertion_features
+from taxosphere.placing.insertion import INSERTION_FEATURES, PRECISION, Insertion, insertion_features, precise_cut
 
 
 def _families(count: int) -> tuple[Taxonomy, np.ndarray]:
@@ -32,7 +32,14 @@ def test_signals_of_one_child_by_hand() -> None:
     bird = Concept("bird", "bird")
     found = insertion_features(taxonomy, vectors, np.array([1, 2]), vectors[0], bird, vectors[1])
     assert len(INSERTION_FEATURES) == found.shape[1]
-    assert found.tolist() == [[1, 1, 1, 0.5, 0, 1], [0, 0, 0, 0, 1, 0]]
+    by_name = dict(zip(INSERTION_FEATURES, found.T.tolist(), strict=True))
+    assert found[:, :6].tolist() == [[1, 1, 1, 0.5, 0, 1], [0, 0, 0, 0, 1, 0]]
+    assert by_name["child's name ends with it as a word"] == [1, 0]
+    assert by_name["closer to the child than its siblings are"] == [1, 0]
+    assert by_name["nearer than most siblings to the child"] == [1, 0.5]
+    assert by_name["share of the children that end with its name"] == [0.5, 0.5]
+    assert by_name["mean similarity to the children"] == [0.5, 0.5]
+    assert by_name["words in its name"] == [1, 1]
 
 
 def test_a_group_taken_out_gets_its_children_back() -> None:
@@ -49,9 +56,53 @@ def test_a_group_taken_out_gets_its_children_back() -> None:
     below, probability = model.probabilities(
         seed, vectors[order], seed.position("root"), taxonomy.concept(out), vectors[out]
     )
-    taken = {seed.ids[i] for i, p in zip(below, probability) if p > 0.5}
+    taken = {seed.ids[i] for i, p in zip(below, probability) if p >= model.cut}
     assert taken == set(children)
 
 
 def test_too_few_inner_concepts_mean_no_proposals(animals: Taxonomy) -> None:
     assert Insertion.fit(animals, np.eye(len(animals), dtype=np.float32), random_state=0) is None
+
+
+def test_a_part_is_told_from_a_kind() -> None:
+    taxonomy = Taxonomy.from_edges(
+        [("thing", "nucleus"), ("thing", "neuron")],
+        descriptions={"nucleus": "a part of the cell that holds its genes", "neuron": "a cell that carries signals"},
+    )
+    features = insertion_features(
+        taxonomy, np.eye(3, dtype=np.float32), np.array([1, 2]), np.zeros(3), Concept("cell", "cell"), np.zeros(3)
+    )
+    column = INSERTION_FEATURES.index("named as a whole of which the child is a part")
+    assert features[:, column].tolist() == [1, 0]
+
+
+def test_the_cut_is_where_enough_proposals_are_right() -> None:
+    probability = np.linspace(1, 0.5, 101)
+    labels = np.arange(101) < 40
+    cut = precise_cut(probability, labels, np.ones(101))
+    assert abs((labels & (probability >= cut)).sum() / (probability >= cut).sum() - PRECISION) < 0.02
+    heavy = np.where(labels, 1.0, 9.0)
+    assert precise_cut(probability, labels, heavy) > cut
+    assert precise_cut(probability, np.zeros(101, bool), heavy) == np.inf
+
+
+def test_what_was_learned_survives_arrays() -> None:
+    taxonomy, vectors = _families(30)
+    model = Insertion.fit(taxonomy, vectors, random_state=0)
+    assert model is not None
+    again = Insertion.from_arrays(model.to_arrays())
+    assert again.cut == model.cut
+    np.testing.assert_array_equal(again.model.weights, model.model.weights)
+    earlier = {key: value for key, value in model.to_arrays().items() if key != "cut"}
+    assert Insertion.from_arrays(earlier).cut == 0.5
+
+
+def test_a_leaf_takes_no_children() -> None:
+    taxonomy, vectors = _families(30)
+    model = Insertion.fit(taxonomy, vectors, random_state=0)
+    assert model is not None
+    leaf = taxonomy.position("red group4")
+    below, probability = model.probabilities(
+        taxonomy, vectors, taxonomy.position("group4"), taxonomy.concept(leaf), vectors[leaf]
+    )
+    assert (probability[below != leaf] < model.cut).all()

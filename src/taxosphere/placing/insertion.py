@@ -1,14 +1,21 @@
 """Insertion: does a new concept belong *between* a parent and some of its children?
 
-The model is trained on the taxonomy itself: every inner concept is such a case. Removing it leaves its children below
-its parent, and which of the parent's children belong below it is known. A logistic model over six features answers;
-nothing trained on the taxonomy's edges (the sphere) is among them, because it has seen the answer in training.
+The model is trained on the taxonomy itself. Every inner concept is a case: removing it leaves its children below its
+parent, and which of the parent's children belong below it is known. Every leaf is a case too, one that takes no
+children; in a real list there are `LEAVES_PER_INNER` of them for each inner concept. A logistic model over a few
+features answers; nothing trained on the taxonomy's edges (the sphere) is among them, because it has seen the answer.
+
+A child is proposed from the probability on at which, of the children proposed for cases that the model was not trained
+on, the share `PRECISION` is right. Where there is no such probability nothing is proposed.
 """
 
 from __future__ import annotations
 
+import math
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,22 +31,54 @@ INSERTION_FEATURES = (
     "shared words",
     "named in the child's description",
     "child's name is longer",
+    "child's name ends with it as a word",
+    "ends with the child's name",
+    "named as a whole of which the child is a part",
+    "closer to the child than its siblings are",
+    "nearer than most siblings to the child",
+    "closer to the parent than the child is",
+    "child has children",
+    "share of the children that end with its name",
+    "mean similarity to the children",
+    "words in its name",
+    "child named in its description",
 )
-_MOST_CASES = 400  # removed concepts to train on: plenty for seven weights
+LEAVES_PER_INNER = 9
+PRECISION = 0.8  # of proposals, at the default cut; some are lost again where the parent is wrong
+_MOST_CASES = 400  # removed concepts to train on, of each kind: plenty for a few weights
 _MOST_CHILDREN = 200  # of one parent
-_FEWEST_CASES = 20  # below which seven weights cannot be trained
+_FEWEST_CASES = 20  # below which the weights cannot be trained
+_FEWEST_PROPOSALS = 10  # right ones among the training cases, below which a precision is chance
+_GROUPS = 3
 _WORD = re.compile(r"\w+")
+_PART_OF = r"\b(?:part|parts|component|components|region|portion|member|piece|segment|section|side)s? of (?:an? |the )?"
+
+
+class Case(NamedTuple):
+    """A removed concept: features (c, f) of the children its parent then has, and which (c,) belong below it."""
+
+    features: NDArray[np.float64]
+    labels: Booleans
 
 
 @dataclass(frozen=True)
 class Insertion:
-    """Predicts which children of a parent belong below a new concept."""
+    """Predicts which children of a parent belong below a new concept.
+
+    Attributes
+    ----------
+    model
+        Reads the features of a child.
+    cut
+        Least probability of a child that is proposed; infinite where nothing is to be proposed.
+    """
 
     model: Logistic
+    cut: float
 
     @classmethod
     def fit(cls, taxonomy: Taxonomy, vectors: Floats, random_state: int) -> Insertion | None:
-        """Train on the inner concepts of a taxonomy.
+        """Train on the concepts of a taxonomy.
 
         Parameters
         ----------
@@ -54,10 +93,40 @@ class Insertion:
         -------
         None where there are too few inner concepts.
         """
-        features, labels = training_cases(taxonomy, vectors, random_state)
-        if len(features) < _FEWEST_CASES:
+        inner, leaves = training_cases(taxonomy, vectors, random_state)
+        if len(inner) < _FEWEST_CASES:
             return None
-        return cls(Logistic.fit(np.concatenate(features), np.concatenate(labels), ridge=1e-3))
+        cases = inner + leaves
+        weight = LEAVES_PER_INNER * len(inner) / max(1, len(leaves))
+        weights = [np.full(len(case.labels), 1.0 if i < len(inner) else weight) for i, case in enumerate(cases)]
+        group = np.random.default_rng([random_state, 1]).permutation(len(cases)) % _GROUPS
+
+        def fit(chosen: list[int]) -> Logistic:
+            return Logistic.fit(
+                np.concatenate([cases[i].features for i in chosen]),
+                np.concatenate([cases[i].labels for i in chosen]),
+                ridge=1e-3,
+                weights=np.concatenate([weights[i] for i in chosen]),
+            )
+
+        probabilities: list[NDArray[np.float64]] = [np.zeros(0)] * len(cases)
+        for number in range(_GROUPS):
+            model = fit([i for i in range(len(cases)) if group[i] != number])
+            for i in np.flatnonzero(group == number):
+                probabilities[i] = model.probability(cases[i].features)
+        labels = np.concatenate([case.labels for case in cases])
+        cut = precise_cut(np.concatenate(probabilities), labels, np.concatenate(weights))
+        return cls(fit(list(range(len(cases)))), cut)
+
+    def to_arrays(self) -> dict[str, NDArray[np.float64]]:
+        """Arrays for a model folder."""
+        return self.model.to_arrays() | {"cut": np.array([self.cut])}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[np.float64]]) -> Insertion:
+        """What `to_arrays` wrote; earlier versions stored no cut and proposed from one half on."""
+        weights = {key: value for key, value in arrays.items() if key != "cut"}
+        return cls(Logistic(**weights), float(arrays["cut"][0]) if "cut" in arrays else 0.5)
 
     def probabilities(
         self, taxonomy: Taxonomy, vectors: Floats, parent: int, concept: Concept, vector: Floats
@@ -77,7 +146,24 @@ class Insertion:
         if len(children) == 0:
             return children, np.zeros(0)
         features = insertion_features(taxonomy, vectors, children, vectors[parent], concept, vector)
-        return children, self.model.probability(features)
+        return children, self.model.probability(features[:, : len(self.model.mean)])  # fewer in earlier models
+
+
+def precise_cut(probability: NDArray[np.float64], labels: Booleans, weights: NDArray[np.float64]) -> float:
+    """The least probability, at least one half, from which on the weighted share of right ones is `PRECISION`.
+
+    It is infinite where there is none.
+
+    Parameters
+    ----------
+    probability, labels, weights
+        (t,) of children: how probable, whether right, how much each counts.
+    """
+    order = np.argsort(-probability, kind="stable")
+    right = np.cumsum((weights * labels)[order])
+    precision = right / np.cumsum(weights[order])
+    enough = (precision >= PRECISION) & (np.cumsum(labels[order]) >= _FEWEST_PROPOSALS)
+    return max(0.5, float(probability[order][np.flatnonzero(enough)[-1]])) if enough.any() else math.inf
 
 
 def insertion_features(
@@ -88,7 +174,7 @@ def insertion_features(
     concept: Concept,
     vector: Floats,
 ) -> NDArray[np.float64]:
-    """(c, 6): a row per child, a column per entry of `INSERTION_FEATURES`.
+    """(c, f): a row per child, a column per entry of `INSERTION_FEATURES`.
 
     Parameters
     ----------
@@ -101,39 +187,74 @@ def insertion_features(
     concept, vector
         The concept to insert and its text vector (m,).
     """
-    name = concept.name.lower()
+    lexical = _lexical_features(taxonomy, children, concept)
+    theirs = vectors[children]
+    similarity, to_parent = theirs @ vector, theirs @ parent_vector
+    some = np.arange(0, len(children), -(-len(children) // _MOST_CHILDREN))  # siblings to compare with
+    among = theirs @ theirs[some].T  # (c, s)
+    among[some, np.arange(len(some))] = -1.0
+    every = np.ones(len(children))
+    return np.column_stack(
+        [
+            similarity,
+            similarity - to_parent,
+            lexical[:, :7],
+            similarity - (among.max(1) if len(children) > 1 else 0.0),
+            (among < similarity[:, None]).mean(1),
+            float(vector @ parent_vector) - to_parent,
+            taxonomy.child_csr.counts[children] > 0,
+            lexical[:, 0].mean() * every,
+            similarity.mean() * every,
+            len(_WORD.findall(concept.name)) * every,
+            lexical[:, 7],
+        ]
+    ).astype(np.float64)
+
+
+def _lexical_features(taxonomy: Taxonomy, children: NDArray[np.integer], concept: Concept) -> NDArray[np.float64]:
+    """(c, 8): the columns that compare names and descriptions; parameters as for `insertion_features`."""
+    name, described = concept.name.lower(), concept.description.lower()
     words = set(_WORD.findall(name))
     whole_name = re.compile(rf"\b{re.escape(name)}\b")
-    lexical = np.zeros((len(children), 4))
+    part_of_it = re.compile(_PART_OF + rf"{re.escape(name)}\b")
+    lexical = np.zeros((len(children), 8))
     for row, child in enumerate(children.tolist()):
-        child_name = taxonomy.names[child].lower()
+        child_name, text = taxonomy.names[child].lower(), taxonomy.descriptions[child].lower()
         child_words = set(_WORD.findall(child_name))
         lexical[row] = (
             child_name != name and child_name.endswith(name),
             len(words & child_words) / max(1, len(words | child_words)),
-            whole_name.search(taxonomy.descriptions[child].lower()) is not None,
+            whole_name.search(text) is not None,
             len(child_words) > len(words),
+            child_name.endswith(f" {name}"),
+            name != child_name and name.endswith(child_name),
+            part_of_it.search(text) is not None or part_of_it.search(child_name) is not None,
+            len(child_name) > 2 and re.search(rf"\b{re.escape(child_name)}\b", described) is not None,
         )
-    similarity = vectors[children] @ vector
-    closer = similarity - vectors[children] @ parent_vector
-    return np.column_stack([similarity, closer, lexical]).astype(np.float64)
+    return lexical
 
 
-def training_cases(
-    taxonomy: Taxonomy, vectors: Floats, random_state: int
-) -> tuple[list[NDArray[np.float64]], list[Booleans]]:
-    """Features (c, 6) and answers (c,) of each removed inner concept; parameters as for `Insertion.fit`."""
-    inner = np.flatnonzero((taxonomy.child_csr.counts > 0) & (taxonomy.parent_csr.counts > 0))
+def training_cases(taxonomy: Taxonomy, vectors: Floats, random_state: int) -> tuple[list[Case], list[Case]]:
+    """Cases of removed inner concepts, and of removed leaves; parameters as for `Insertion.fit`."""
+    children, parents = taxonomy.child_csr.counts, taxonomy.parent_csr.counts
     rng = np.random.default_rng(random_state)
-    features, labels = [], []
-    for position in rng.permutation(inner)[:_MOST_CASES].tolist():
+    inner = rng.permutation(np.flatnonzero((children > 0) & (parents > 0)))[:_MOST_CASES]
+    leaves = rng.permutation(np.flatnonzero((children == 0) & (parents > 0)))[:_MOST_CASES]
+
+    def case(position: int) -> Case | None:
         parent = int(taxonomy.parent_csr.row(position)[0])
         below = taxonomy.child_csr.row(position)
         beside = np.setdiff1d(taxonomy.child_csr.row(parent), np.append(below, position))
-        children = np.concatenate([below, beside])
-        if len(children) > _MOST_CHILDREN:
-            children = np.sort(rng.choice(children, _MOST_CHILDREN, replace=False))
+        shown = np.concatenate([below, beside])
+        if len(shown) == 0:
+            return None
+        if len(shown) > _MOST_CHILDREN:
+            shown = np.sort(rng.choice(shown, _MOST_CHILDREN, replace=False))
         concept, vector = taxonomy.concept(position), vectors[position]
-        features.append(insertion_features(taxonomy, vectors, children, vectors[parent], concept, vector))
-        labels.append(np.isin(children, below))
-    return features, labels
+        features = insertion_features(taxonomy, vectors, shown, vectors[parent], concept, vector)
+        return Case(features, np.isin(shown, below))
+
+    def cases(positions: NDArray[np.integer]) -> list[Case]:
+        return [each for each in map(case, positions.tolist()) if each is not None]
+
+    return cases(inner), cases(leaves)

@@ -20,8 +20,6 @@ from taxosphere.ranking.queries import embed
 from taxosphere.taxonomy import Concept
 from taxosphere.typing import Progress
 
-PROPOSE = 0.5  # least probability of a child that is proposed to move below a new concept
-
 
 class Passes(Protocol):
     """Ranks the concepts of a list, in this process or elsewhere."""
@@ -99,10 +97,9 @@ def place_list(
     for i, ranked in _among_each_other(fitted, passes, queries, alone, free, progress):
         joined[i] = list_effect.choose(alone[i], ranked, taxonomy)
     placements = expansion.decide(joined, alone, accept=accept, ids=set(taxonomy.ids), duplicates=duplicates)
-    least = PROPOSE if insert is None else min(PROPOSE, insert)
     for i, placement in enumerate(placements):
         progress(i, len(placements), "looking for insertions")
-        placements[i] = _with_insertions(fitted, placement, least)
+        placements[i] = _with_insertions(fitted, placement, insert)
     grown = expansion.grow(taxonomy, placements, insert=insert)
     progress(1, 1, "done")
     return grown
@@ -205,7 +202,7 @@ class ChildProposal:
     proposed: bool
 
 
-def propose_children(fitted: Fitted, suggestions: Suggestions, least: float = PROPOSE) -> list[ChildProposal]:
+def propose_children(fitted: Fitted, suggestions: Suggestions, insert: float | None = None) -> list[ChildProposal]:
     """Children of the suggested parents that may belong below the query, the most probable first.
 
     Parameters
@@ -214,12 +211,14 @@ def propose_children(fitted: Fitted, suggestions: Suggestions, least: float = PR
         What a fit returned.
     suggestions : Suggestions
         Of the query; ``parents`` are those it would be attached to.
-    least : float
-        Probability from which a child of such a parent is proposed.
+    insert : float or None
+        Probability from which a child of such a parent is proposed too; None proposes those alone that are probable
+        enough by themselves (`Insertion.cut`).
     """
     query, taxonomy = suggestions.query, fitted.index.taxonomy
     if fitted.insertion is None or not query.name:
         return []
+    least = fitted.insertion.cut if insert is None else min(fitted.insertion.cut, insert)
     vector = fitted.untuned_encoder.encode([query.text])[0]
     name = fold(query.name)
     attached = {parent.id for parent in suggestions.parents}
@@ -246,13 +245,13 @@ def duplicates_of(fitted: Fitted, suggestions: Suggestions) -> tuple[str, ...]:
     return tuple(id for id, _, _ in suggestions.already)
 
 
-def _with_insertions(fitted: Fitted, placement: Placement, least: float) -> Placement:
-    """The placement with children of its parents that belong below the new concept with probability ``least``."""
+def _with_insertions(fitted: Fitted, placement: Placement, insert: float | None) -> Placement:
+    """The placement with children of its parents that are proposed to move; ``insert`` as for `propose_children`."""
     if not placement.attached:
         return placement
     suggestions = replace(placement.suggestions, ranked=placement.parents, parents=placement.parents)
     takes: dict[str, float] = {}
-    for proposal in propose_children(fitted, suggestions, least):
+    for proposal in propose_children(fitted, suggestions, insert):
         if proposal.proposed:
             takes[proposal.child] = proposal.probability
     return replace(placement, takes=tuple(sorted(takes.items(), key=lambda item: -item[1])))

@@ -163,14 +163,14 @@ class Ranker:
         settings = config.ranking
         if len(seed.edge_array) == 0:  # the prior relies on the embedding, which was trained on nothing here
             prior = None
-        own, others = (vectors.take(rows) for rows in np.split(np.arange(len(vectors.full)), [len(seed)]))
-        novelty = NoveltyScale.of(own)
+        seed_vectors, others = (vectors.take(rows) for rows in np.split(np.arange(len(vectors.full)), [len(seed)]))
+        novelty = NoveltyScale.of(seed_vectors)
         examples = make_examples(
             seed,
             refit,
             config,
             foreign=foreign,
-            outside=outside(foreign, novelty.novelty(others, own), seed),
+            outside=outside(foreign, novelty.novelty(others, seed_vectors), seed),
             novelty=novelty,
             random_state=random_state,
             progress=progress,

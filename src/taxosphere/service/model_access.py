@@ -38,13 +38,15 @@ def stored(model: Polaris, suggestions: Suggestions, insertions: list[dict[str, 
 
 def insertions(model: Polaris, suggestions: Suggestions) -> list[dict[str, Any]]:
     """For the best parents of a query, the children that would rather hang below the new concept."""
-    from taxosphere.placing.place_list import PROPOSE, propose_children
+    from taxosphere.placing.place_list import propose_children
 
-    taxonomy = model.taxonomy
+    taxonomy, insertion = model.taxonomy, model.fitted.insertion
+    if insertion is None:
+        return []
     best = replace(suggestions, ranked=suggestions.ranked[:_PREVIEWED])
     previews: dict[str, list[dict[str, Any]]] = {}
     for proposal in propose_children(model.fitted, best):
-        if proposal.probability >= PROPOSE:
+        if proposal.probability >= insertion.cut:
             name = taxonomy.names[taxonomy.position(proposal.child)]
             child = {"id": proposal.child, "name": name, "probability": proposal.probability}
             previews.setdefault(proposal.parent, []).append(child)
