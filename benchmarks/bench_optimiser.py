@@ -11,7 +11,7 @@ import warnings
 
 import torch
 
-from taxosphere.model.layers import SphereParameter, unit
+from taxosphere.model.network import SphereParameter, unit
 from taxosphere.model.riemannian import Group, RiemannianAdam
 from taxosphere.sphere import maps
 

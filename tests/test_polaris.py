@@ -47,7 +47,7 @@ def test_all_probabilities_add_up_to_one(model: Polaris) -> None:
 
 
 def test_what_is_there_already_is_pointed_out(model: Polaris) -> None:
-    assert [name for _, name, _ in model.suggest("Red Birds").already] == ["red bird"]
+    assert [match.name for match in model.suggest("Red Birds").already] == ["red bird"]
 
 
 def test_saved_and_loaded_models_score_alike(model: Polaris, tmp_path: Path) -> None:

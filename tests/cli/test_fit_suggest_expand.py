@@ -103,7 +103,7 @@ def test_suggest_for_a_list_and_as_a_table(model: Path, workplace: Path, capsys:
     ]
     assert main(["suggest", str(model), "Red Bird"]) == 0
     output = capsys.readouterr()
-    assert "may be there already as 'red bird'" in output.err
+    assert "is probably there already as 'red bird' (same name; 99%)" in output.err
     assert "none of these" in output.out
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import torch
 
-from taxosphere.model.layers import SphereLinear, SphereParameter, unit
+from taxosphere.model.network import SphereLinear, SphereParameter, unit
 
 
 def test_rows_are_points_of_the_sphere_and_outputs_too() -> None:

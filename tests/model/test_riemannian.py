@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from taxosphere.model.layers import SphereLinear, SphereParameter, unit
+from taxosphere.model.network import SphereLinear, SphereParameter, unit
 from taxosphere.model.riemannian import Group, RiemannianAdam, clip
 
 with warnings.catch_warnings():  # it compiles its functions with a deprecated part of torch

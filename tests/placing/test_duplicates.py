@@ -1,9 +1,42 @@
 from __future__ import annotations
 
+import pickle
+from pathlib import Path
+
 import pytest
 
 from taxosphere import Concept, Taxonomy
-from taxosphere.placing.duplicates import NameIndex, fold
+from taxosphere.placing.duplicates import SURE, Match, NameIndex, weigh_place
+from taxosphere.placing.name_keys import fold
+
+OBO = """format-version: 1.2
+
+[Term]
+id: X:1
+name: cellular anatomical entity
+
+[Term]
+id: X:2
+name: mitochondrion
+is_a: X:1
+
+[Term]
+id: X:3
+name: obsolete cell
+is_obsolete: true
+replaced_by: X:1
+
+[Term]
+id: X:4
+name: obsolete powerhouse
+is_obsolete: true
+consider: X:2
+
+[Term]
+id: X:5
+name: obsolete ether
+is_obsolete: true
+"""
 
 
 @pytest.fixture(scope="module")
@@ -12,31 +45,86 @@ def index() -> NameIndex:
         Concept("1", "Sea Bird", synonyms=("marine bird",)),
         Concept("2", "puffin", synonyms=("Atlantic puffin",)),
         Concept("3", "glass"),
+        Concept("4", "mitochondrion"),
+        Concept("5", "magnetic resonance imaging (MRI)"),
+        Concept("79", "Improper Neutralization of Input During Web Page Generation ('Cross-site Scripting')"),
+        Concept("7", "nuclear magnetic resonance"),
+        Concept("8", "nursing homes"),
     ]
     return NameIndex(Taxonomy.from_concepts(concepts, [("1", "2")]))
 
 
 @pytest.mark.parametrize(
-    ("concept", "position", "how"),
+    ("concept", "id", "how"),
     [
-        (Concept("x", "sea bird"), 0, "same name"),
-        (Concept("x", "Sea-birds"), 0, "same name, spelled differently"),
-        (Concept("x", "bird, sea"), 0, "same name, spelled differently"),
-        (Concept("x", "Marine Birds"), 0, "its name is a synonym there"),
-        (Concept("x", "Fratercula", synonyms=("puffins",)), 1, "its synonym is the name there"),
-        (Concept("x", "Fratercula", synonyms=("atlantic PUFFIN",)), 1, "they share a synonym"),
+        (Concept("x", "sea bird"), "1", "same name"),
+        (Concept("x", "Sea-birds"), "1", "same name, spelled differently"),
+        (Concept("x", "bird, sea"), "1", "same name, spelled differently"),
+        (Concept("x", "seabirds"), "1", "same name, spelled differently"),
+        (Concept("x", "mitochondria"), "4", "same name, spelled differently"),
+        (Concept("x", "Marine Birds"), "1", "its name is a synonym there"),
+        (Concept("x", "Fratercula", synonyms=("puffins",)), "2", "its synonym is the name there"),
+        (Concept("x", "Fratercula", synonyms=("atlantic PUFFIN",)), "2", "they share a synonym"),
+        (Concept("x", "MRI"), "5", "same name but for the brackets"),
+        (Concept("x", "Magnetic-resonance imaging"), "5", "same name but for the brackets"),
+        (Concept("x", "nuclear magnetic resonance (NMR)"), "7", "same name but for the brackets"),
+        (Concept("x", "NMR (nuclear magnetic resonance)"), "7", "same name but for the brackets"),
+        (Concept("x", "Cross Site Scripting"), "79", "same name but for the brackets"),
+        (Concept("x", "Cross-Site Scripting (XSS)"), "79", "same name but for the brackets"),
+        (Concept("x", "home nursing"), "8", "same words in another order"),
     ],
 )
-def test_finds_the_same_concept_under_other_spellings(
-    index: NameIndex, concept: Concept, position: int, how: str
-) -> None:
-    matches = index.find(concept)
-    assert [(m.position, m.how) for m in matches] == [(position, how)]
+def test_finds_the_same_concept_under_other_spellings(index: NameIndex, concept: Concept, id: str, how: str) -> None:
+    (match,) = index.find(concept)
+    assert (match.id, match.how) == (id, how)
+    assert match.probability > SURE
 
 
-@pytest.mark.parametrize("name", ["bird", "sea", "glas", "—", "seabirds"])
+@pytest.mark.parametrize("name", ["bird", "sea", "glas", "—", "magnetic imaging", "puffin (toy)"])
 def test_leaves_different_names_alone(index: NameIndex, name: str) -> None:
     assert index.find(Concept("x", name)) == ()
+
+
+def test_an_obsolete_concept_leads_to_what_replaced_it(tmp_path: Path) -> None:
+    path = tmp_path / "cells.obo"
+    path.write_text(OBO)
+    index = NameIndex(Taxonomy.read(path))
+    found = {name: index.find(Concept("x", name)) for name in ("Cells", "powerhouse", "ether")}
+    assert [(m.id, m.how) for m in found["Cells"]] == [("X:1", "replaces the obsolete 'cell'")]
+    assert [(m.id, m.how) for m in found["powerhouse"]] == [
+        ("X:2", "to be considered instead of the obsolete 'powerhouse'")
+    ]
+    assert [(m.id, m.how) for m in found["ether"]] == [("X:5", "obsolete, and nothing is said to replace it")]
+
+
+def test_ways_that_often_mislead_in_a_taxonomy_are_worth_less_there() -> None:
+    """Every synonym belongs to two concepts in one taxonomy, to one in the other."""
+    apart = [Concept(str(i), f"name {i}", synonyms=(f"other {i}",)) for i in range(200)]
+    shared = [Concept(str(i), f"name {i}", synonyms=(f"other {i // 2}",)) for i in range(200)]
+    sure, unsure = (
+        NameIndex(Taxonomy.from_concepts(concepts, [])).find(Concept("x", "x", synonyms=("other 7",)))
+        for concepts in (apart, shared)
+    )
+    assert len(sure) == 1
+    assert sure[0].probability > 0.7
+    assert len(unsure) == 2
+    assert unsure[0].probability < 0.1
+
+
+def test_a_match_that_stands_elsewhere_is_less_sure() -> None:
+    taxonomy = Taxonomy.from_edges([("root", "data"), ("root", "operation"), ("data", "alignment")])
+    match = Match("alignment", "alignment", "same name", 0.8)
+    assert weigh_place([match], taxonomy, {"data"}) == (match,)
+    assert weigh_place([match], taxonomy, {"alignment", "operation"}) == (match,)
+    (elsewhere,) = weigh_place([match], taxonomy, {"operation"})
+    assert elsewhere.probability < SURE
+
+
+def test_an_index_answers_alike_in_another_process() -> None:
+    index = NameIndex(Taxonomy.from_edges([("thing", "red bird")]))
+    expected = index.find(Concept("x", "Red birds"))
+    assert [match.id for match in expected] == ["red bird"]
+    assert pickle.loads(pickle.dumps(index)).find(Concept("x", "Red birds")) == expected
 
 
 def test_fold_keeps_words_that_only_look_plural() -> None:

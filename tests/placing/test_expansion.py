@@ -5,13 +5,13 @@ from dataclasses import replace
 import numpy as np
 
 from taxosphere import Concept, Taxonomy
-from taxosphere.placing.duplicates import NameIndex
+from taxosphere.placing.duplicates import Match, NameIndex
 from taxosphere.placing.expansion import Placement, decide, find_duplicates, grow
 from taxosphere.placing.suggestions import Suggestion, Suggestions
 
 
 def _suggestions(
-    name: str, *ranked: tuple[str, float], none: float = 0.0, already: tuple[tuple[str, str, str], ...] = ()
+    name: str, *ranked: tuple[str, float], none: float = 0.0, already: tuple[Match, ...] = ()
 ) -> Suggestions:
     found = tuple(Suggestion(0, id, id, (id,), p, p, p, True, (), {}) for id, p in ranked)
     return Suggestions(Concept(name, name), none, found, found[:1], already)
@@ -87,16 +87,27 @@ def test_a_child_of_a_concept_under_review_waits_too() -> None:
 
 
 def test_duplicates_are_not_placed_unless_names_repeat_by_design() -> None:
-    twin = _suggestions("Bird", ("animal", 0.99), already=(("bird", "bird", "same name"),))
+    twin = _suggestions("Bird", ("animal", 0.99), already=(Match("bird", "bird", "same name", 0.97),))
     assert _decide(twin)["Bird"].why == "already there as 'bird' (same name)"
     senses = Taxonomy.from_concepts(
         [Concept("animal", "animal"), Concept("bird", "bird"), Concept("toy", "bird", "a shuttlecock")], []
     )
     assert _parents(_decide(twin, seed=senses)["Bird"]) == ["animal"]
     same = replace(
-        twin, query=replace(twin.query, description="a shuttlecock"), already=(("toy", "bird", "same name"),)
+        twin, query=replace(twin.query, description="a shuttlecock"), already=(Match("toy", "bird", "same name", 0.97),)
     )
     assert _decide(same, seed=senses)["Bird"].why == "already there as 'bird' (same name)"
+
+
+def test_senses_of_a_word_are_told_apart_by_their_descriptions() -> None:
+    senses = [Concept("run.1", "run", "move fast on foot"), Concept("run.2", "run", "flow, of a liquid")]
+    words = Taxonomy.from_concepts([Concept("animal", "animal"), *senses], [("animal", "run.1"), ("animal", "run.2")])
+    there = tuple(Match(sense.id, "run", "same name", 0.05) for sense in senses)
+    query = _suggestions("x", ("animal", 0.9), already=there)
+    described = {"": False, "flow, of a liquid": False, "be a candidate in an election": True}
+    for description, attached in described.items():
+        asked = replace(query, query=Concept("x", "run", description))
+        assert _decide(asked, seed=words)["x"].attached == attached
 
 
 def test_a_name_that_repeats_hides_no_duplicate_of_another() -> None:
@@ -104,12 +115,14 @@ def test_a_name_that_repeats_hides_no_duplicate_of_another() -> None:
     names = ["shoes", "hats", "toys", "boots", *(f"thing {i}" for i in range(20))]
     others = [Concept("o1", "other"), Concept("o2", "other")]
     shop = Taxonomy.from_concepts([*(Concept(n, n) for n in names), *others], [("shoes", "o1"), ("hats", "o2")])
-    there = (("o1", "other", "same name"), ("o2", "other", "same name"))
+    there = (Match("o1", "other", "same name", 0.97), Match("o2", "other", "same name", 0.97))
     toys = _suggestions("other", ("toys", 0.9), already=there)
     assert _parents(_decide(toys, seed=shop)["other"]) == ["toys"]
     shoes = _suggestions("other", ("shoes", 0.9), already=there)
     assert _decide(shoes, seed=shop)["other"].why == "already there as 'other' (same name)"
-    boots = _suggestions("Boot", ("shoes", 0.9), already=(("boots", "boots", "same name, spelled differently"),))
+    boots = _suggestions(
+        "Boot", ("shoes", 0.9), already=(Match("boots", "boots", "same name, spelled differently", 0.97),)
+    )
     assert _decide(boots, seed=shop)["Boot"].why == "already there as 'boots' (same name, spelled differently)"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from taxosphere.decisions.events import Event, Snapshot
 from taxosphere.decisions.fold import Fold
-from taxosphere.placing.duplicates import fold
+from taxosphere.placing.name_keys import fold
 from taxosphere.taxonomy import Concept
 
 

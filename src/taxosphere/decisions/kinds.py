@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from taxosphere.decisions.state import ALIAS, CONCEPT, ITEM, PARENTS, SYNONYMS, TEXT, Conflict, Item, Step
-from taxosphere.placing.duplicates import fold
+from taxosphere.placing.name_keys import fold
 from taxosphere.taxonomy import Concept
 
 MANY = 1_000_000

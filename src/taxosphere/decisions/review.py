@@ -104,7 +104,7 @@ def _cells(row: ReviewRow, references: References, optional: Iterable[str], extr
     for rank in range(CANDIDATES):
         cells += _candidate(suggestions, rank, references)
     already = suggestions.already if suggestions is not None else ()
-    cells += [references.label(already[0][0]) if already else "", row.reasons, row.note, concept.id]
+    cells += [references.label(already[0].id) if already else "", row.reasons, row.note, concept.id]
     cells += ["|".join(_optional(concept, name)) for name in optional]
     values: dict[str, list[str]] = {}
     for key, value in concept.extras:

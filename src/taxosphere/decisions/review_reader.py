@@ -30,7 +30,7 @@ from taxosphere.decisions.review import (
     candidate_columns,
 )
 from taxosphere.errors import InputError
-from taxosphere.placing.duplicates import fold
+from taxosphere.placing.name_keys import fold
 from taxosphere.taxonomy import Concept, Taxonomy
 from taxosphere.taxonomy.formats.io.draft import LONGEST_TEXT
 from taxosphere.taxonomy.ids import IdMinter

@@ -14,7 +14,7 @@ from typing import Any
 
 from taxosphere.decisions.events import Event, Strings
 from taxosphere.errors import TaxosphereError
-from taxosphere.placing.duplicates import fold
+from taxosphere.placing.name_keys import fold
 from taxosphere.taxonomy import Concept, Taxonomy
 
 Key = tuple[str, ...]

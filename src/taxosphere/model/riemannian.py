@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor, nn
 
-from taxosphere.model.layers import SphereParameter
+from taxosphere.model.network import SphereParameter
 from taxosphere.sphere import maps
 
 _FIRST, _SECOND = 0.9, 0.999  # β₁, β₂

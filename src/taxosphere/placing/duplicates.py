@@ -1,76 +1,234 @@
-"""Duplicates: is a new concept in the taxonomy already, under this or another name?"""
+"""Duplicates: is a new concept in the taxonomy already, under this or another name?
+
+Names are looked up by their keys (`name_keys`) in sorted arrays, so that a query takes hardly more time in a large
+taxonomy than in a small one. How sure a match is depends on how it was found and on the taxonomy: where different
+concepts often share synonyms, a shared synonym says little. So each kind of match is counted among the concepts that
+are there, which are all different, and the count is turned into a probability.
+"""
 
 from __future__ import annotations
 
-import re
-import unicodedata
-from collections import defaultdict
-from dataclasses import dataclass
+from array import array
+from collections.abc import Container, Iterable, Iterator
+from functools import cached_property
+from hashlib import blake2b
+from typing import NamedTuple
 
-from taxosphere.ranking.lexical.parse import WORD, stem
+import numpy as np
+from numpy.typing import NDArray
+
+from taxosphere.placing.name_keys import aliases, fold, spellings, without_obsolete_mark
 from taxosphere.taxonomy import Concept, Taxonomy
+from taxosphere.taxonomy.checks import obsolete, replacements
+from taxosphere.taxonomy.formats.io.obsolete import concepts as set_aside
 
-# C++ is not C, a cell with CD4+ is not one with CD4-, and 1.5 is not 5.1.
-_WORDS = re.compile(rf"(?:{WORD}|[+#<>♯♭]|(?<=\d)[.,](?=\d)|(?<=\w)-(?!\w))+")
-_ACCENT = re.compile(r"([a-z\u0370-\u03ff])[\u0300-\u036f]+")  # in other scripts an accent makes another letter: и, й
+SURE = 0.5  # probability from which on a new concept is taken for an existing one
 _SENSES = 0.1  # share of names that repeat from which on concepts are taken for senses of words
+_THERE = 0.1  # share of a list that is in the taxonomy already, before its names are read
+_FOUND = 0.3  # share of such concepts that are found in each of the ways below
+_SAMPLE, _PSEUDO = 1000, 100  # concepts of the taxonomy that are looked up, and how many the shares below count for
+_ELSEWHERE = 7.0  # factor of the odds of being the same where a match stands elsewhere than the query is placed
+SAME, SPELLED = "same name", "same name, spelled differently"
+BRACKETS, ORDER = "same name but for the brackets", "same words in another order"
+SYNONYM, ITS_SYNONYM, SHARED = "its name is a synonym there", "its synonym is the name there", "they share a synonym"
+# Share of different concepts that are found so, where nothing is known of a taxonomy.
+_USUAL = {SAME: 0.0005, SPELLED: 0.001, BRACKETS: 0.002, SYNONYM: 0.003, ITS_SYNONYM: 0.005, ORDER: 0.01, SHARED: 0.015}
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
-    """An existing concept that the new one may be, and how it was recognised."""
-
-    position: int
-    how: str
-
-
-def fold(name: str) -> str:
-    """A key that is equal for spellings of one name: without case, accents, punctuation, word order and plural."""
-    plain = name.casefold()
-    if not plain.isascii():
-        plain = _ACCENT.sub(r"\1", unicodedata.normalize("NFKD", plain))
-    return " ".join(sorted(map(stem, _WORDS.findall(plain))))
-
-
-class NameIndex:
-    """Finds the concepts of a taxonomy by name and synonym, whatever the spelling.
+class Match(NamedTuple):
+    """An existing concept that the new one may be.
 
     Attributes
     ----------
-    names_repeat
-        Many names repeat, as senses of words do. Then a shared name alone does not make a duplicate.
+    id, name
+        Of the existing concept; of an obsolete one only where nothing replaces it.
+    how
+        How it was recognised.
+    probability
+        That both are the same.
+    """
+
+    id: str
+    name: str
+    how: str
+    probability: float
+
+
+def weigh_place(matches: Iterable[Match], taxonomy: Taxonomy, listed: Container[str]) -> tuple[Match, ...]:
+    """Matches with less probability for those that stand elsewhere, the surest first.
+
+    The parents of an existing concept are right for a duplicate of it, too. Where neither they nor the concept itself
+    are among the best candidates, it is rather another concept of the same name: data beside an operation.
+
+    Parameters
+    ----------
+    matches
+        What `NameIndex.find` returned for a query.
+    taxonomy
+        Where they were found.
+    listed
+        Ids of the query's best candidates.
+    """
+    weighed = []
+    for match in matches:
+        parents = taxonomy.parents(match.id) if match.id in taxonomy else ()
+        if match.how in _USUAL and parents and not any(id in listed for id in (match.id, *parents)):
+            odds = match.probability / (1 - match.probability) / _ELSEWHERE
+            match = match._replace(probability=odds / (1 + odds))
+        weighed.append(match)
+    return tuple(sorted(weighed, key=lambda match: -match.probability))
+
+
+class NameIndex:
+    """Finds the concepts of a taxonomy by name and synonym, whatever the spelling; built at the first question.
+
+    Parameters
+    ----------
+    taxonomy
+        Its obsolete concepts are found too, and lead to those that replace them.
     """
 
     def __init__(self, taxonomy: Taxonomy) -> None:
-        self._exact: defaultdict[str, list[int]] = defaultdict(list)
-        self._folded: defaultdict[str, list[int]] = defaultdict(list)
-        self._synonym: defaultdict[str, list[int]] = defaultdict(list)
-        for position, (name, synonyms) in enumerate(zip(taxonomy.names, taxonomy.synonyms)):
-            self._exact[name.casefold()].append(position)
-            self._folded[fold(name)].append(position)
-            for synonym in synonyms:
-                self._synonym[fold(synonym)].append(position)
-        self._folded.pop("", None)  # names of punctuation alone have an empty key
-        self._synonym.pop("", None)
-        self.names_repeat = sum(len(rows) > 1 for rows in self._exact.values()) > _SENSES * len(self._exact)
+        self._taxonomy = taxonomy
+
+    @cached_property
+    def names_repeat(self) -> bool:
+        """Many names repeat, as senses of words do. Then a shared name alone does not make a duplicate."""
+        return self._tables.repeats
 
     def is_common(self, name: str) -> bool:
         """Whether several concepts may have this name, like "other" in a catalogue."""
-        return self.names_repeat or len(self._folded.get(fold(name), ())) > 1
+        return self.names_repeat or len(self._tables.order.find(fold(name))) > 1
 
     def find(self, concept: Concept) -> tuple[Match, ...]:
         """Existing concepts that the new one may be, the surest first, each once."""
-        reasons: dict[int, str] = {}
-        key = fold(concept.name)
-        sources = [
-            ("same name", self._exact.get(concept.name.casefold(), ())),
-            ("same name, spelled differently", self._folded.get(key, ())),
-            ("its name is a synonym there", self._synonym.get(key, ())),
+        taxonomy = self._taxonomy
+        ways: dict[int, str] = {}
+        for how, position in self._find(concept):
+            ways.setdefault(position, how)
+        matches = [
+            Match(taxonomy.ids[i], taxonomy.names[i], how, self._probabilities[how])
+            for i, how in ways.items()
+            if i not in self._tables.retired
         ]
+        matches += [match for match in self._obsolete(concept, ways) if match.id not in {m.id for m in matches}]
+        return tuple(sorted(matches, key=lambda match: -match.probability))
+
+    def _find(self, concept: Concept) -> Iterator[tuple[str, int]]:
+        """(how, position) of every match, the surest ways first."""
+        tables, name = self._tables, concept.name
+        yield from ((SAME, i) for i in tables.exact.find(name.casefold()))
+        keys = list(spellings(name))
+        yield from ((SPELLED, i) for i in tables.name.find(*keys))
+        alias_keys = [key for alias in aliases(name) for key in spellings(alias)]
+        yield from ((BRACKETS, i) for i in tables.alias.find(*keys, *alias_keys))
+        yield from ((BRACKETS, i) for i in tables.name.find(*alias_keys))
+        yield from ((SYNONYM, i) for i in tables.synonym.find(*keys, *alias_keys))
+        yield from ((ORDER, i) for i in tables.order.find(fold(name)))
         for synonym in concept.synonyms:
-            sources.append(("its synonym is the name there", self._folded.get(fold(synonym), ())))
-            sources.append(("they share a synonym", self._synonym.get(fold(synonym), ())))
-        for how, positions in sources:
-            for position in positions:
-                reasons.setdefault(position, how)
-        return tuple(Match(position, how) for position, how in reasons.items())
+            keys = list(spellings(synonym))
+            yield from ((ITS_SYNONYM, i) for i in tables.name.find(*keys))
+            yield from ((SHARED, i) for i in tables.synonym.find(*keys))
+
+    def _obsolete(self, concept: Concept, ways: dict[int, str]) -> Iterator[Match]:
+        """What replaces obsolete concepts of this name; the obsolete concept itself where nothing does."""
+        taxonomy, tables = self._taxonomy, self._tables
+        former = [taxonomy.concept(i) for i in ways if i in tables.retired]
+        former += [tables.set_aside[i] for i in tables.former.find(*spellings(concept.name), fold(concept.name))]
+        for one in former:
+            name = without_obsolete_mark(one.name)
+            successors = [(id, kind) for id, kind in replacements(one.extras) if id in taxonomy]
+            for id, kind in successors:
+                how = f"{'replaces' if kind == 'replaced_by' else 'to be considered instead of'} the obsolete '{name}'"
+                sure = 0.9 if kind == "replaced_by" else SURE
+                yield Match(id, taxonomy.names[taxonomy.position(id)], how, sure)
+            if not successors:
+                yield Match(one.id, one.name, "obsolete, and nothing is said to replace it", SURE)
+
+    @cached_property
+    def _tables(self) -> _Tables:
+        return _Tables(self._taxonomy)
+
+    @cached_property
+    def _probabilities(self) -> dict[str, float]:
+        """By how a match was found: the probability that both are the same concept.
+
+        Concepts of the taxonomy are looked up in it. Whatever they are found as, beside themselves, is another concept,
+        which gives the share f of false matches; by Bayes' rule a match is right with π r / (π r + (1 − π) f).
+        """
+        size = len(self._taxonomy)
+        sample = np.random.default_rng(0).permutation(size)[:_SAMPLE].tolist()
+        false = dict.fromkeys(_USUAL, 0)
+        for position in sample:
+            best = next((how for how, i in self._find(self._taxonomy.concept(position)) if i != position), None)
+            if best is not None:
+                false[best] += 1
+        share = {how: (false[how] + _PSEUDO * usual) / (len(sample) + _PSEUDO) for how, usual in _USUAL.items()}
+        right = _THERE * _FOUND
+        return {how: right / (right + (1 - _THERE) * f) for how, f in share.items()}
+
+
+class _Tables:
+    """Keys of all names of a taxonomy."""
+
+    def __init__(self, taxonomy: Taxonomy) -> None:
+        exact, name, alias, synonym, order = (_Pairs() for _ in range(5))
+        for position, (title, synonyms) in enumerate(zip(taxonomy.names, taxonomy.synonyms, strict=True)):
+            exact.add(position, [title.casefold()])
+            name.add(position, spellings(title))
+            order.add(position, filter(None, [fold(title)]))
+            for inner in aliases(title):
+                alias.add(position, spellings(inner))
+            for other in synonyms:
+                synonym.add(position, spellings(other))
+                synonym.add(position, filter(None, [fold(other)]))
+                for inner in aliases(other):
+                    synonym.add(position, spellings(inner))
+        self.exact, self.name, self.alias = exact.table(), name.table(), alias.table()
+        self.synonym, self.order = synonym.table(), order.table()
+        uses = np.unique(self.exact.keys, return_counts=True)[1]
+        self.repeats = bool((uses > 1).sum() > _SENSES * len(uses))
+        self.retired = set(obsolete(taxonomy))
+        self.set_aside = list(set_aside(taxonomy))
+        former = _Pairs()
+        for number, concept in enumerate(self.set_aside):
+            for title in (without_obsolete_mark(concept.name), *concept.synonyms):
+                former.add(number, spellings(title))
+        self.former = former.table()
+
+
+class _Pairs:
+    """(key, owner) pairs while they are collected: keys as 64 bits, so that a million names fit."""
+
+    def __init__(self) -> None:
+        self._keys, self._owners = array("Q"), array("q")
+
+    def add(self, owner: int, keys: Iterable[str]) -> None:
+        for key in keys:
+            self._keys.append(_hash(key))
+            self._owners.append(owner)
+
+    def table(self) -> _Table:
+        keys, owners = np.array(self._keys, np.uint64), np.array(self._owners, np.int64)
+        order = np.argsort(keys, kind="stable")
+        return _Table(keys[order], owners[order])
+
+
+class _Table(NamedTuple):
+    """Sorted keys with their owners."""
+
+    keys: NDArray[np.uint64]
+    owners: NDArray[np.int64]
+
+    def find(self, *keys: str) -> list[int]:
+        """Owners of any of the keys, each once."""
+        owners: dict[int, None] = {}
+        for key in keys:
+            hashed = np.uint64(_hash(key))
+            first, last = self.keys.searchsorted(hashed, "left"), self.keys.searchsorted(hashed, "right")
+            owners |= dict.fromkeys(self.owners[first:last].tolist())
+        return list(owners)
+
+
+def _hash(key: str) -> int:
+    return int.from_bytes(blake2b(key.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")

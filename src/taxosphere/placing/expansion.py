@@ -16,7 +16,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import Any
 
-from taxosphere.placing.duplicates import NameIndex, fold
+from taxosphere.placing.duplicates import SURE, Match, NameIndex
+from taxosphere.placing.name_keys import fold
 from taxosphere.placing.suggestions import Suggestion, Suggestions
 from taxosphere.taxonomy import Concept, Taxonomy
 from taxosphere.taxonomy.formats.image_folder import readable
@@ -111,8 +112,8 @@ class Expansion:
 def find_duplicates(suggestions: Sequence[Suggestions], seed: Taxonomy, names: NameIndex) -> dict[int, str]:
     """Why some concepts of a list are not placed: they are in the taxonomy already, or earlier in the list.
 
-    A common name makes a duplicate only together with the same description, or where the other concept is a child of
-    the best parent.
+    Concepts with a common name are told apart by their descriptions; one without any is taken for one that is there.
+    Where the existing concept has no description, it must be a child of the best parent.
 
     Parameters
     ----------
@@ -133,10 +134,10 @@ def find_duplicates(suggestions: Sequence[Suggestions], seed: Taxonomy, names: N
         query = ranked.query
         keys = [key for key in map(fold, (query.name, *query.synonyms)) if key]
         before = [first[key] for key in keys if key in first]
-        existing = next((match for match in ranked.already if _is_duplicate(ranked, match[0], seed, names)), None)
+        existing = next((match for match in ranked.already if is_duplicate(ranked, match, seed, names)), None)
         earlier = next((c for c in before if not names.is_common(c.name) or c.description == query.description), None)
         if existing is not None:
-            reasons[i] = f"already there as '{existing[1]}' ({existing[2]})"
+            reasons[i] = f"already there as '{existing.name}' ({existing.how})"
         elif earlier is not None:
             reasons[i] = f"'{earlier.name}' stands before it in the list"
         else:
@@ -145,11 +146,16 @@ def find_duplicates(suggestions: Sequence[Suggestions], seed: Taxonomy, names: N
     return reasons
 
 
-def _is_duplicate(suggestions: Suggestions, id: str, seed: Taxonomy, names: NameIndex) -> bool:
-    other = seed.concept(seed.position(id))
-    sibling = bool(suggestions.ranked) and suggestions[0].id in seed.parents(id)
-    same_text = bool(other.description) and other.description == suggestions.query.description
-    return not names.is_common(other.name) or same_text or sibling
+def is_duplicate(suggestions: Suggestions, match: Match, seed: Taxonomy, names: NameIndex) -> bool:
+    """Whether a query is so surely the existing concept of a ``match`` that it is not placed; as `find_duplicates`."""
+    if match.id not in seed:
+        return True  # an obsolete one: a person decides whether it comes back
+    other, query = seed.concept(seed.position(match.id)), suggestions.query
+    if not names.is_common(other.name):
+        return match.probability >= SURE
+    if other.description:
+        return query.description in ("", other.description)
+    return bool(suggestions.ranked) and suggestions[0].id in seed.parents(match.id)
 
 
 def decide(

@@ -232,7 +232,7 @@ def _rank_images(image_model: ImageModel, queries: Sequence[Concept], rows: Long
         index=image_model.index.candidates,
         vectors=by_image.directions,
         ranking=by_image.ranking,
-        duplicates=_recognised(by_image),
+        duplicates=_recognised(by_image, image_model.index.candidates.taxonomy),
         cutoff=image_model.cutoff,
     )
 
@@ -260,16 +260,19 @@ def _rank_texts(
     if image_model is not None:
         by_image = image_model.rank(queries)
         ranking = fusion.fuse(ranking, by_image.ranking, fitted.ranker.none_share)
-        duplicates = [(*a, *b) for a, b in zip(duplicates, _recognised(by_image), strict=True)]
+        duplicates = [(*a, *b) for a, b in zip(duplicates, _recognised(by_image, fitted.index.taxonomy), strict=True)]
     return RankedBatch(
         rows=rows, index=index, vectors=vectors.full, ranking=ranking, duplicates=duplicates, cutoff=fitted.cutoff
     )
 
 
-def _recognised(by_image: ImageRanking) -> list[tuple[Match, ...]]:
+def _recognised(by_image: ImageRanking, taxonomy: Taxonomy) -> list[tuple[Match, ...]]:
     """Existing concepts that the images of each query show."""
     return [
-        tuple(Match(position, f"looks like it, {probability:.0%}") for position, probability in row)
+        tuple(
+            Match(taxonomy.ids[position], taxonomy.names[position], f"looks like it, {probability:.0%}", probability)
+            for position, probability in row
+        )
         for row in by_image.recognised
     ]
 

@@ -10,10 +10,10 @@ import numpy as np
 
 from taxosphere.encoders.text.vectors import TextVectors, encode_text_vectors
 from taxosphere.placing import expansion, inference, list_effect
-from taxosphere.placing.duplicates import fold
 from taxosphere.placing.expansion import Expansion, Placement
 from taxosphere.placing.groups import GROUP, make_groups
 from taxosphere.placing.inference import Fitted
+from taxosphere.placing.name_keys import fold
 from taxosphere.placing.suggestions import Suggestions
 from taxosphere.ranking.features.candidates import CandidateIndex
 from taxosphere.ranking.queries import embed
@@ -240,9 +240,8 @@ def propose_children(fitted: Fitted, suggestions: Suggestions, insert: float | N
 
 def duplicates_of(fitted: Fitted, suggestions: Suggestions) -> tuple[str, ...]:
     """Ids of the existing concepts that the query is taken for, so that `expand` would not attach it."""
-    if not expansion.find_duplicates([suggestions], fitted.index.taxonomy, fitted.names):
-        return ()
-    return tuple(id for id, _, _ in suggestions.already)
+    seed, names = fitted.index.taxonomy, fitted.names
+    return tuple(m.id for m in suggestions.already if expansion.is_duplicate(suggestions, m, seed, names))
 
 
 def _with_insertions(fitted: Fitted, placement: Placement, insert: float | None) -> Placement:

@@ -1,37 +1,39 @@
 """Why a parent is suggested, or why not, in sentences that name the evidence.
 
-The ranker says how much each feature contributed. Here the contributions are added up by kind of evidence, and each
-kind is put into one sentence with the words, names and counts that stand behind it.
+What is said is looked up, not guessed from numbers: which of the nearest concepts are below the parent, which words the
+names share, what the definition begins with, whether the query resembles the parent's children as they resemble each
+other. What the ranker's features contributed orders the sentences, the strongest kind of evidence first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from taxosphere.placing.inference import Fitted
 from taxosphere.placing.suggestions import Suggestion, Suggestions
 from taxosphere.ranking.features.catalogue import feature_of
-from taxosphere.ranking.lexical.parse import parse_concept, stems
-from taxosphere.taxonomy import Concept, Taxonomy
-from taxosphere.typing import Longs
+from taxosphere.ranking.lexical.parse import STOP_WORDS, Name, definition_of, first_phrase_of, parse_name, stems
+from taxosphere.taxonomy import Concept
+from taxosphere.typing import Floats, Longs
 
 NEIGHBOURS = 10
+MOST_FOR, MOST_AGAINST = 3, 2  # sentences of one suggestion
 _NAMED = 3  # examples in a sentence
-_LEAST = 0.05  # contribution below which what speaks against a parent is not worth a sentence
-# Kinds of evidence, by the family of features they stand behind.
-_KIND_OF_FAMILY = {
-    "votes": "neighbours",
-    "names": "name",
-    "descriptions": "definition",
-    "encoder": "meaning",
-    "sphere": "meaning",
-    "structure": "place",
-    "images": "image",
+_FEW = 4  # children below which they are no measure of how alike children are
+_ALIKE, _UNLIKE = 25, 5  # percentiles of the children's similarity to each other
+_MANY = 10  # children from which on their number is worth a sentence, and tells what is unlike them
+_FAMILIES = {  # of features, by the kind of evidence that stands behind them
+    "neighbours": ("votes",),
+    "name": ("names",),
+    "definition": ("descriptions",),
+    "children": ("encoder", "sphere"),
+    "place": ("structure",),
+    "image": ("images",),
 }
-_SHOWN_ANYWAY = ("neighbours", "name", "definition")  # where there is such evidence, whatever it contributed
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +47,7 @@ class Reason:
     supports : bool
         Whether it speaks for the parent.
     weight : float
-        How much this kind of evidence contributed, in the ranker's units; never negative.
+        How much this kind of evidence contributed to that side, in the ranker's units; never negative.
     """
 
     text: str
@@ -64,12 +66,15 @@ def explain(fitted: Fitted, suggestions: Suggestions, *, most: int = 5) -> list[
         What it suggested for one query; ``fitted`` is not changed.
     most : int
         How many of the suggestions to explain.
+
+    Returns
+    -------
+    list of tuples of Reason
+        One for each suggestion, at most `MOST_FOR` and `MOST_AGAINST` sentences; none for a parent that is new itself.
     """
-    query, taxonomy = suggestions.query, fitted.index.taxonomy
-    shown = [s for s in suggestions[:most] if s.id in taxonomy]
-    nearest = _nearest(fitted, query) if query.name else np.zeros(0, np.int64)
-    evidence = _Evidence(taxonomy, query, nearest, [s.name for s in shown])
-    return [_reasons(suggestion, evidence) for suggestion in shown]
+    taxonomy = fitted.index.taxonomy
+    evidence = _Evidence(fitted, suggestions.query)
+    return [_reasons(s, evidence) if s.id in taxonomy else () for s in suggestions[:most]]
 
 
 def supporting(fitted: Fitted, suggestions: Suggestions) -> str:
@@ -82,113 +87,159 @@ def supporting(fitted: Fitted, suggestions: Suggestions) -> str:
     suggestions : Suggestions
         What it suggested for one query.
     """
-    if not suggestions or suggestions[0].id not in fitted.index.taxonomy:
-        return ""
-    return "; ".join(reason.text for reason in explain(fitted, suggestions, most=1)[0] if reason.supports)
-
-
-def _nearest(fitted: Fitted, query: Concept) -> Longs:
-    """Positions of the concepts whose texts are most like the query's, the nearest first."""
-    vector = fitted.untuned_encoder.encode([query.text])[0]
-    similarity = fitted.untuned_vectors @ vector
-    return np.asarray(np.argsort(-similarity, kind="stable")[:NEIGHBOURS], np.int64)
+    best = explain(fitted, suggestions, most=1)
+    return "; ".join(reason.text for reason in best[0] if reason.supports) if best else ""
 
 
 def _reasons(suggestion: Suggestion, evidence: _Evidence) -> tuple[Reason, ...]:
-    weights = dict.fromkeys(_SHOWN_ANYWAY, 0.0)
+    weights: dict[str, float] = {}
     for column, contribution in suggestion.reasons.items():
-        kind = _KIND_OF_FAMILY.get(feature_of(column).family, "")
-        weights[kind] = weights.get(kind, 0.0) + contribution
+        family = feature_of(column).family
+        weights[family] = weights.get(family, 0.0) + contribution
     reasons = []
-    for kind, weight in weights.items():
-        supports = weight > 0 or (weight == 0 and kind in _SHOWN_ANYWAY)
-        text = evidence.sentence(kind, suggestion, supports=supports)
-        if text and (supports or abs(weight) >= _LEAST):
-            reasons.append(Reason(text, supports, round(abs(weight), 4)))
-    return tuple(sorted(reasons, key=lambda reason: (not reason.supports, -reason.weight)))
+    for kind, families in _FAMILIES.items():
+        weight = sum(weights.get(family, 0.0) for family in families)
+        sentence = evidence.sentence(kind, suggestion, weight)
+        if sentence is not None:
+            text, supports = sentence
+            reasons.append(Reason(text, supports, round(max(0.0, weight if supports else -weight), 4)))
+    sides = ((True, MOST_FOR), (False, MOST_AGAINST))
+    ordered = sorted(reasons, key=lambda reason: -reason.weight)
+    return tuple(r for side, most in sides for r in [r for r in ordered if r.supports == side][:most])
+
+
+_Sentence = tuple[str, bool] | None  # the text and whether it speaks for the parent; None where nothing is to be said
 
 
 class _Evidence:
-    """What can be said of one query and the parents suggested for it."""
+    """What can be said of one query and a parent suggested for it."""
 
-    def __init__(self, taxonomy: Taxonomy, query: Concept, nearest: Longs, names: Sequence[str]) -> None:
-        self.taxonomy, self.query, self.nearest = taxonomy, query, nearest
-        self.parsed = parse_concept(query)
-        self.names = names
+    def __init__(self, fitted: Fitted, query: Concept) -> None:
+        self.taxonomy, self.query = fitted.index.taxonomy, query
+        self.vectors = fitted.untuned_vectors
+        self.vector = fitted.untuned_encoder.encode([query.text])[0] if query.name else None
+        self.nearest = _nearest(self.vectors, self.vector)
+        self.name = parse_name(query.name.lower())
 
-    def sentence(self, kind: str, suggestion: Suggestion, *, supports: bool) -> str:
+    def sentence(self, kind: str, suggestion: Suggestion, weight: float) -> _Sentence:
         """A sentence for a kind of evidence, or nothing where there is none to show."""
         position = self.taxonomy.position(suggestion.id)
-        say = {
-            "neighbours": self._neighbours,
-            "name": self._name,
-            "definition": self._definition,
-            "meaning": self._similarity,
-            "place": self._place,
-            "image": self._image,
-        }.get(kind)
-        return say(position, suggestion.name, supports) if say is not None else ""
+        if kind == "image":
+            alike = "look like" if weight > 0 else "differ from"
+            return (
+                (f"its images {alike} those of '{suggestion.name}' and what is below it", weight > 0)
+                if weight
+                else None
+            )
+        if self.vector is None:
+            return None
+        children = self.taxonomy.child_csr.row(position)
+        if kind == "neighbours":
+            return self._neighbours(position, children)
+        if kind == "name":
+            return self._name(position, children)
+        if kind == "definition":
+            return self._definition(position)
+        return self._children(position, children) if kind == "children" else self._place(position, children, weight)
 
-    def _neighbours(self, position: int, name: str, supports: bool) -> str:
+    def _neighbours(self, position: int, children: NDArray[np.integer]) -> _Sentence:
         """How many of the most similar concepts are children of the parent."""
-        children = self.taxonomy.child_csr.row(position)
+        name = self.taxonomy.names[position]
         below = [int(i) for i in self.nearest if i in children]
-        total = len(self.nearest)
-        if below and supports:
+        itself = position in self.nearest
+        if below:
             verb = "is" if len(below) == 1 else "are"
-            examples = ", ".join(self.taxonomy.names[i] for i in below[:_NAMED])
-            more = ", …" if len(below) > _NAMED else ""
-            return f"{len(below)} of its {total} nearest neighbours {verb} below {name}: {examples}{more}"
-        if not below and not supports:
-            return f"none of its {total} nearest neighbours is below {name}"
-        return ""
+            count = f"{len(below)} of the {len(self.nearest)} concepts most like it {verb} directly below '{name}'"
+            return f"{count}: {_listed(self.taxonomy.names[i] for i in below)}", True
+        if itself:
+            return f"'{name}' itself is among the {len(self.nearest)} concepts most like it", True
+        return f"none of the {len(self.nearest)} concepts most like it is directly below '{name}'", False
 
-    def _name(self, position: int, name: str, supports: bool) -> str:
-        """Whether the query's name contains the parent's, or ends as names below it do."""
-        candidate = parse_concept(self.taxonomy.concept(position))
-        words, inside = self.parsed.name, candidate.name
-        contained = bool(inside) and any(words[i : i + len(inside)] == inside for i in range(len(words)))
-        if contained and supports:
-            return f"its name contains '{name}'"
-        head = self.parsed.name_head
-        children = self.taxonomy.child_csr.row(position)
-        alike = sum(parse_concept(self.taxonomy.concept(int(i))).name_head == head for i in children) if head else 0
-        if alike and supports:
-            return f"its name ends with '{head}', as {_counted(alike, 'name')} below {name} {_do(alike)}"
-        return "" if supports else f"its name shares nothing with '{name}' and the names below it"
+    def _name(self, position: int, children: NDArray[np.integer]) -> _Sentence:
+        """Which words the query's name shares with the parent's, or with names below it."""
+        name, words = self.taxonomy.names[position], self.name.words
+        for called in (name, *self.taxonomy.synonyms[position]):
+            if _within(parse_name(called.lower()).words, words):
+                return f"its name contains '{called}'" + (f", a synonym of '{name}'" if called != name else ""), True
+        if not words:
+            return None
+        below = [parse_name(self.taxonomy.names[i].lower()) for i in children.tolist()]
+        ends = sum(bool(other.words) and _head(other) == _head(self.name) for other in below)
+        begins = sum(len(other.words) > 1 and other.words[0] == words[0] for other in below) if len(words) > 1 else 0
+        if ends or begins:
+            place, word, count = ("ends", _head(self.name), ends) if ends >= begins else ("begins", words[0], begins)
+            return f"its name {place} with '{self._written(word)}', as {_share(count, len(below), name)}", True
+        others = {*parse_name(name.lower()).words, *(word for other in below for word in other.words)}
+        if others & {*words} - STOP_WORDS:
+            return None
+        return f"its name shares no word with '{name}'" + (" or the names below it" if below else ""), False
 
-    def _definition(self, position: int, name: str, supports: bool) -> str:
-        """Whether the query's definition mentions the parent."""
+    def _definition(self, position: int) -> _Sentence:
+        """Whether the query's definition begins with the parent's name, or mentions it."""
         if not self.query.description:
-            return ""
-        inside = parse_concept(self.taxonomy.concept(position)).name
-        body = stems(self.query.description.lower())
-        mentioned = bool(inside) and any(body[i : i + len(inside)] == inside for i in range(len(body)))
-        beginning = " ".join(self.query.description.split()[:6])
-        if mentioned and supports:
-            return f"its definition mentions {name}: '{beginning} …'"
-        return "" if supports or mentioned else f"its definition does not mention {name}"
+            return None
+        name = self.taxonomy.names[position]
+        words = parse_name(name.lower()).words
+        definition = definition_of(self.query.name.lower(), self.query.description.lower())
+        if words and first_phrase_of(definition)[-len(words) :] == words:
+            return f"its definition begins with '{' '.join(self.query.description.split()[:7])} …'", True
+        return (f"its definition mentions '{name}'", True) if _within(words, stems(definition)) else None
 
-    def _similarity(self, _position: int, name: str, supports: bool) -> str:
-        best = self.names[0] if self.names else name
-        if supports:
-            return f"its name and definition are close in meaning to {name}"
-        return f"its name and definition are closer in meaning to {best}" if best != name else ""
+    def _children(self, position: int, children: NDArray[np.integer]) -> _Sentence:
+        """Whether the query resembles the parent's children as they resemble each other."""
+        name = self.taxonomy.names[position]
+        if len(children) < _FEW or self.vector is None:
+            return None
+        vectors = self.vectors[children]
+        total = vectors.sum(0)
+        among = (vectors @ total - 1) / (len(children) - 1)  # of each child to the others
+        similarity = float(self.vector @ total) / len(children)
+        closest = [int(i) for i in children[np.argsort(-(vectors @ self.vector), kind="stable")]]
+        if similarity >= np.percentile(among, _ALIKE):
+            listed = _listed(self.taxonomy.names[i] for i in closest)
+            return f"it is as close in meaning to what is below '{name}' as those are to each other: {listed}", True
+        if len(children) >= _MANY and similarity < np.percentile(among, _UNLIKE):
+            return f"it is less like what is below '{name}' than nearly all of those are like each other", False
+        return None
 
-    def _place(self, position: int, name: str, supports: bool) -> str:
+    def _place(self, position: int, children: NDArray[np.integer], weight: float) -> _Sentence:
         """What kind of place the parent is."""
-        children = int(self.taxonomy.child_csr.counts[position])
-        if children:
-            return f"{name} has {_counted(children, 'child', 'children')} already" if supports else ""
-        return "" if supports else f"nothing is below {name} yet"
+        name = self.taxonomy.names[position]
+        if not len(children):
+            return f"nothing is below '{name}' yet", False
+        many = len(children) >= _MANY and weight > 0
+        return (f"many concepts ({len(children):,}) are directly below '{name}'", True) if many else None
 
-    def _image(self, _position: int, name: str, supports: bool) -> str:
-        return f"its images {'look like' if supports else 'differ from'} those of {name} and what is below it"
-
-
-def _counted(number: int, one: str, many: str = "") -> str:
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
+    def _written(self, stem: str) -> str:
+        """A word of the query's name as it is written there, from its stem."""
+        return next((word for word in self.query.name.split() if stems(word.lower())[:1] == (stem,)), stem)
 
 
-def _do(number: int) -> str:
-    return "does" if number == 1 else "do"
+def _nearest(vectors: Floats, vector: Floats | None) -> Longs:
+    """Positions of the concepts whose texts are most like the query's, the nearest first."""
+    if vector is None:
+        return np.zeros(0, np.int64)
+    similarity = vectors @ vector
+    return np.asarray(np.argsort(-similarity, kind="stable")[:NEIGHBOURS], np.int64)
+
+
+def _head(name: Name) -> str:
+    return name.words[name.head - 1]
+
+
+def _within(phrase: Sequence[str], words: Sequence[str]) -> bool:
+    """Whether the words contain the phrase; an empty phrase is nowhere."""
+    return bool(phrase) and any(words[i : i + len(phrase)] == phrase for i in range(len(words)))
+
+
+def _share(count: int, total: int, parent: str) -> str:
+    """How many of all names below a parent do something."""
+    if count == total:
+        return f"the only name below '{parent}' does" if total == 1 else f"all {total:,} names below '{parent}' do"
+    return f"{count:,} of {total:,} names below '{parent}' {'does' if count == 1 else 'do'}"
+
+
+def _listed(names: Iterable[str]) -> str:
+    """The first names in quotes, so that commas in them do not confuse."""
+    every: Sequence[str] = list(names)
+    return ", ".join(f"'{name}'" for name in every[:_NAMED]) + (" …" if len(every) > _NAMED else "")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from taxosphere.errors import require
+from taxosphere.placing.duplicates import Match, weigh_place
 from taxosphere.ranking.calibration import N_PLACES
 from taxosphere.taxonomy import Concept, Taxonomy
 from taxosphere.typing import Floats, Longs
@@ -95,7 +96,7 @@ class Suggestions(Sequence[Suggestion]):
     parents
         Those to attach together: one in a tree, several where the taxonomy has concepts with several parents.
     already
-        Existing concepts that the query may be: (id, name, how it was recognised).
+        Existing concepts that the query may be, the surest first.
     list_effect
         How the other new concepts of a list changed these answers; empty where they are those for the query alone.
     """
@@ -104,7 +105,7 @@ class Suggestions(Sequence[Suggestion]):
     none_probability: float
     ranked: tuple[Suggestion, ...]
     parents: tuple[Suggestion, ...]
-    already: tuple[tuple[str, str, str], ...]
+    already: tuple[Match, ...]
     list_effect: str = ""
 
     def __len__(self) -> int:
@@ -193,7 +194,7 @@ class Suggestions(Sequence[Suggestion]):
             "query": query,
             "none_probability": self.none_probability,
             "parents": [parent.id for parent in self.parents],
-            "already": [{"id": id, "name": name, "how": how} for id, name, how in self.already],
+            "already": [match._asdict() for match in self.already],
             "suggestions": [suggestion.as_dict() for suggestion in self.ranked],
         }
 
@@ -241,14 +242,13 @@ def make_suggestions(batch: RankedBatch, queries: Sequence[Concept], *, k: int) 
             for position, probability, score, cosine, gate, nearest, reasons in zip(*row, strict=True)
         ]
         parents = [s for s in ranked[:N_PLACES] if s.probability >= batch.cutoff * ranked[0].probability]
-        duplicates = ((taxonomy.ids[m.position], taxonomy.names[m.position], m.how) for m in batch.duplicates[i])
         suggestions.append(
             Suggestions(
                 query=query,
                 none_probability=float(ranking.none_probability[i]),
                 ranked=tuple(ranked[:k]),
                 parents=tuple(_independent(taxonomy, parents)),
-                already=tuple(duplicates),
+                already=weigh_place(batch.duplicates[i], taxonomy, {s.id for s in ranked[:N_PLACES]}),
             )
         )
     return suggestions

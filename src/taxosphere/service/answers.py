@@ -109,6 +109,7 @@ class Already(BaseModel):
     id: str
     name: str
     how: str
+    probability: float = 1.0
 
 
 class SuggestionsDocument(BaseModel):

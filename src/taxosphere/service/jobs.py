@@ -19,6 +19,7 @@ import sqlalchemy as sa
 from taxosphere.decisions.events import Event, now
 from taxosphere.decisions.state import Conflict
 from taxosphere.errors import InputError
+from taxosphere.placing.duplicates import SURE
 from taxosphere.service import model_access, store_items, store_jobs, uploads
 from taxosphere.service.store_items import QueueItem, StaleVersion
 from taxosphere.service.store_jobs import Job, ModelRecord
@@ -54,7 +55,8 @@ class Task:
 
 def queue_item(concept: Concept, record: dict[str, Any]) -> QueueItem:
     """An item for the queue from what `model_access.records` says of a concept."""
-    ranked, already = record["suggestions"], record["already"]
+    ranked = record["suggestions"]
+    already = [entry for entry in record["already"] if entry["probability"] >= SURE]
     why = f"already there as '{already[0]['name']}' ({already[0]['how']})" if already else ""
     probability = float(ranked[0]["probability"]) if ranked else 0.0
     return QueueItem(concept=concept, suggestions=record, probability=probability, why=why)

@@ -98,10 +98,11 @@ class Tools:
         document = model_access.document(self._desk.model, ranked)
         parents = [entry for entry in document["suggestions"] if entry["id"] in self._desk.view]
         self._listed.update(entry["id"] for entry in parents)
-        self._listed.update(entry["id"] for entry in document["already"])
+        already = [entry["id"] for entry in document["already"] if entry["id"] in self._desk.view]
+        self._listed.update(already)
         return {
             "none_probability": document["none_probability"],
-            "already_there_as": [self._short(entry["id"]) for entry in document["already"]],
+            "already_there_as": [self._short(id) for id in already],
             "parents": [
                 {
                     **self._short(entry["id"]),

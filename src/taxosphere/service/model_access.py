@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from taxosphere.service.sentences import sentences
 from taxosphere.taxonomy import Concept
 
 if TYPE_CHECKING:  # torch is loaded where a model is, not before
@@ -22,12 +21,15 @@ _BINS = 10
 
 
 def document(model: Polaris, suggestions: Suggestions) -> dict[str, Any]:
-    """Suggestions as the API shows them: `Suggestions.as_dict` with definitions and sentences."""
+    """Suggestions as the API shows them: `Suggestions.as_dict` with definitions and reasons in sentences."""
+    from taxosphere.placing.reasons import explain
+
     record = suggestions.as_dict()
     descriptions = model.taxonomy.descriptions
-    for entry, suggestion in zip(record["suggestions"], suggestions, strict=True):
+    explained = explain(model.fitted, suggestions, most=len(suggestions))
+    for entry, suggestion, reasons in zip(record["suggestions"], suggestions, explained, strict=True):
         entry["definition"] = descriptions[suggestion.position] if suggestion.id in model.taxonomy else ""
-        entry["sentences"] = sentences(suggestion.reasons)
+        entry["sentences"] = [{"text": reason.text, "for": reason.supports} for reason in reasons]
     return record
 
 

@@ -34,14 +34,6 @@ PROPERTIES = {
     "path": "Path",
 }
 _NAMES = {PARENT_OF: "parent of", SAME_AS: "same as"}
-_HOW = {  # how surely a recognised concept is the same
-    "same name": 1.0,
-    "same name, spelled differently": 0.95,
-    "its name is a synonym there": 0.9,
-    "its synonym is the name there": 0.85,
-    "they share a synonym": 0.7,
-}
-_LEAST = 0.5
 _MOST_RESULTS = 50
 _PREVIEW = {"width": 420, "height": 260}
 Service = Literal["parent-of", "same-as"]
@@ -206,14 +198,15 @@ def _same(workbench: Workbench, index: NameIndex, concept: Concept) -> list[Docu
     base = workbench.view.base
     candidates = []
     for match in index.find(concept):
-        share = _HOW.get(match.how, _LEAST)
+        if match.id not in base:
+            continue  # an obsolete concept that nothing replaces
         candidates.append(
             {
-                "id": base.ids[match.position],
-                "name": base.names[match.position],
-                "description": base.descriptions[match.position],
-                "score": 100 * share,
-                "match": share >= MATCH,
+                "id": match.id,
+                "name": match.name,
+                "description": base.descriptions[base.position(match.id)],
+                "score": 100 * match.probability,
+                "match": match.probability >= MATCH,
                 "type": [CONCEPT],
                 "features": [{"id": match.how, "value": True}],
             }

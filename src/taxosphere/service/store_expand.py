@@ -11,7 +11,7 @@ from taxosphere.decisions.fold import Conflict
 from taxosphere.decisions.former import Former
 from taxosphere.decisions.review import ReviewRow
 from taxosphere.decisions.review_reader import Origin
-from taxosphere.placing.duplicates import fold
+from taxosphere.placing.name_keys import fold
 from taxosphere.service import store_apply, store_bases, store_items
 from taxosphere.service.store import Store
 from taxosphere.service.store_items import QueueItem

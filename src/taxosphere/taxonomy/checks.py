@@ -19,6 +19,13 @@ if TYPE_CHECKING:
 _GARBLED = re.compile("[\u00c2\u00c3][\u0080-\u00bf]|\u00e2\u20ac|\ufffd")
 _LONGEST_PATH = 12  # concepts of a cycle shown in one line
 # How OBO and OWL say that a concept is no longer to be used.
+_REPLACED = {
+    "replaced_by": "replaced_by",
+    "consider": "consider",
+    "http://purl.obolibrary.org/obo/IAO_0100001": "replaced_by",
+    "http://purl.org/dc/terms/isReplacedBy": "replaced_by",
+    "http://www.geneontology.org/formats/oboInOwl#consider": "consider",
+}
 _OBSOLETE = {"is_obsolete": ("true",), "http://www.w3.org/2002/07/owl#deprecated": ("true", '"true"', '"1"')}
 
 
@@ -44,6 +51,12 @@ def obsolete(t: Taxonomy) -> list[int]:
 
 def is_obsolete(extras: Iterable[tuple[str, str]]) -> bool:
     return any(key in _OBSOLETE and value.lower().startswith(_OBSOLETE[key]) for key, value in extras)
+
+
+def replacements(extras: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """What an obsolete concept is replaced by: (id, "replaced_by" or "consider"), as its source says."""
+    kinds = ((value, _REPLACED[key]) for key, value in extras if key in _REPLACED)
+    return [(value.split(" ! ")[0].split(" {")[0].strip("<> "), kind) for value, kind in kinds]
 
 
 def repair(t: Taxonomy) -> tuple[Taxonomy, list[Problem]]:

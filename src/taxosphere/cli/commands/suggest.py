@@ -212,11 +212,13 @@ def _count(file: Path, kind: str) -> int:
 def show(model: Polaris, suggestions: Suggestions) -> None:
     """Parents of one query, each on a line with its path; the first ones with their reasons."""
     from taxosphere.images.model import title as called
+    from taxosphere.placing.duplicates import SURE
     from taxosphere.placing.reasons import explain
 
     name = called(suggestions.query)
-    for _, existing, how in suggestions.already:
-        output.say(f"note: '{name}' may be there already as '{existing}' ({how})")
+    for match in suggestions.already:
+        likely = "is probably" if match.probability >= SURE else "may be"
+        output.say(f"note: '{name}' {likely} there already as '{match.name}' ({match.how}; {match.probability:.0%})")
     print(f"{name}  (none of these: {suggestions.none_probability:.0%})")
     explained = explain(model.fitted, suggestions, most=_EXPLAINED)
     for number, suggestion in enumerate(suggestions):
