@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from taxosphere.placing.duplicates import fold
+from taxosphere.placing.name_keys import fold
 from taxosphere.taxonomy import Concept
 from taxosphere.typing import Floats, Longs
 

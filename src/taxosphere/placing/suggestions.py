@@ -177,7 +177,7 @@ class Suggestions(Sequence[Suggestion]):
             none_probability=values["none_probability"],
             ranked=ranked,
             parents=tuple(by_id[id] for id in values["parents"]),
-            already=tuple((match["id"], match["name"], match["how"]) for match in values["already"]),
+            already=tuple(Match(**match) for match in values["already"]),
         )
 
     def as_dict(self) -> dict[str, Any]:
