@@ -4,25 +4,28 @@
         [--set training.epochs=20 …] [--encoder minilm] [--data FOLDER]
 
 ``SET:RUNS`` asks for that many random states. Every finished run adds two lines to OUT/runs.jsonl, and every epoch is
-kept in a checkpoint, so the same command goes on where it was stopped. OUT/tables.md is drawn again after every run.
+kept in a checkpoint, so the same command goes on where it was stopped. Tables and page in OUT are drawn again after
+every run.
 """
 
 from __future__ import annotations
 
 import argparse
+import shlex
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import torch
 
-from taxosphere import atomic
+from taxosphere.cli import provenance
 from taxosphere.encoders.text import registry as text_encoders
 from taxosphere.evaluation import datasets, protocol, records
 from taxosphere.methods import registry as methods
 from taxosphere.methods.polaris_paper import PolarisPaper
 from taxosphere.model.checkpoint import Checkpoints
-from taxosphere.report import tables
+from taxosphere.report import bench_page
 
 
 def main() -> None:
@@ -63,7 +66,18 @@ def measure(dataset: datasets.Dataset, state: int, settings: dict[str, str], opt
         print(line["dataset"], line["method"], state, {k: round(v, 1) for k, v in run.metrics.items()}, flush=True)
         records.append(file, line)
     print(f"  {time.process_time() - began:.0f} CPU s, epochs {getattr(method, 'epochs', '')}", flush=True)
-    atomic.write_text(options.out / "tables.md", tables.markdown(tables.bench_tables(records.read(file))))
+    draw(options)
+
+
+def draw(options: argparse.Namespace) -> None:
+    """Write tables and page of all runs so far, with the commands that made them."""
+    shown = [*options.sets, "--method", options.method, "--encoder", options.encoder]
+    shown += ["--set", *options.changes] if options.changes else []
+    command = shlex.join(["python", "benchmarks/bench_paper.py", "docs/results/bench-paper", *shown])
+    about: dict[str, Any] = provenance.about(options.encoder)
+    del about["command"]
+    about["commands"] = list(dict.fromkeys([*records.read_about(options.out).get("commands", []), command]))
+    bench_page.write(options.out, about)
 
 
 if __name__ == "__main__":

@@ -65,3 +65,19 @@ def test_printed_numbers() -> None:
     assert paper_numbers.printed("birds20", "clip-1")["precision@1"] == (5.13, 0.4)
     assert paper_numbers.printed("semeval_env", "tfidf") == {}
     assert paper_numbers.metrics("my-own") is None
+
+
+@pytest.mark.parametrize(("hits", "queries"), [(0, 52), (31, 52), (52, 52), (160, 297)])
+def test_wilson_is_scipys(hits: int, queries: int) -> None:
+    low, high = significance.wilson(hits / queries, queries)
+    expected = stats.binomtest(hits, queries).proportion_ci(method="wilson")
+    assert (low, high) == pytest.approx((expected.low, expected.high), abs=1e-6)
+
+
+def test_the_same_queries_asked_again_do_not_narrow_the_interval() -> None:
+    runs = [{"split": "published", "ranks": ranks} for ranks in ([1.0, 2.0, 1.0, 1.0], [1.0, 1.0, 3.0, 2.0])]
+    share, low, high = significance.hit_interval(runs)
+    assert share == 5 / 8
+    assert (low, high) == significance.wilson(5 / 8, 4)
+    others = [record | {"split": "leaves"} for record in runs]
+    assert significance.hit_interval(others)[1:] == significance.wilson(5 / 8, 8)

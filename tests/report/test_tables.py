@@ -40,13 +40,15 @@ def records() -> list[dict[str, Any]]:
 def test_the_papers_layout_beside_its_numbers() -> None:
     (table,) = tables.bench_tables(records())
     assert table.section == "Single-parent taxonomies"
-    assert table.header[:7] == ("method", "R@1", "R@5", "Wu&P", "MR ↓", "MRR", "R@1 (paper)")
+    assert table.header[:8] == ("method", "R@1", "R@5", "Wu&P", "MR ↓", "MRR", "H@1 [95 %]", "R@1 (paper)")
     rows = {row[0].text: row for row in table.rows}
     assert list(rows) == ["polaris", "box", "steam", "tfidf"]
     # polaris: 100 and 50 → 75 ± 35.4; mean ranks 1 and 1.5; MRR 100 and 75
-    texts = "|".join(cell.text for cell in rows["polaris"][1:7])
-    assert texts == "75.0 ± 35.4|75.0 ± 35.4|50.0|1.2 ± 0.4|87.5 ± 17.7|47.6 ± 2.4"
-    assert rows["tfidf"][6].text == ""
+    # Wilson by hand: p = 3/4, n = 2, z² = 3.8415: centre (p + z²/2n) / (1 + z²/n) = 0.58557,
+    # half z √(p(1−p)/n + z²/4n²) / (1 + z²/n) = 0.38844
+    texts = "|".join(cell.text for cell in rows["polaris"][1:8])
+    assert texts == "75.0 ± 35.4|75.0 ± 35.4|50.0|1.2 ± 0.4|87.5 ± 17.7|75.0 [19.8, 97.3]|47.6 ± 2.4"
+    assert rows["tfidf"][7].text == ""
     assert [rows[name][4].place for name in ("polaris", "steam", "tfidf", "box")] == [1, 2, 3, 0]
     assert [rows[name][3].place for name in ("polaris", "steam", "tfidf", "box")] == [1, 1, 1, 1]
     assert rows["box"][4].text == "151"
@@ -64,7 +66,7 @@ def test_markdown_marks_the_best_three() -> None:
 def test_ones_own_taxonomy_has_no_paper_columns() -> None:
     (table,) = tables.bench_tables([line("mine", "tfidf", 0, [1.0], several_parents=True, repairs=["a → b: gone"])])
     assert table.section == "Multi-parent taxonomies"
-    assert table.header == ("method", "H@1", "H@5", "R@1", "R@5", "MR ↓", "MRR", "runs")
+    assert table.header == ("method", "H@1", "H@5", "R@1", "R@5", "MR ↓", "MRR", "H@1 [95 %]", "runs")
     assert table.note.endswith("cycles repaired: a → b: gone")
 
 
@@ -109,5 +111,18 @@ def test_amounts_are_as_precise_as_they_are_useful() -> None:
 def test_the_headline_stands_beside_the_paper() -> None:
     text = tables.headline(records())
     assert text.splitlines()[2] == (
-        "| semeval_env | 75.0 ± 35.4 | 75.0 ± 35.4 | 1.2 ± 0.4 | 87.5 ± 17.7 | 47.6 | 82.7 | 6.5 | 60.4 | 2 |"
+        "| semeval_env | 75.0 ± 35.4 | 75.0 ± 35.4 | 1.2 ± 0.4 | 87.5 ± 17.7 | "
+        "75.0 [19.8, 97.3] | 47.6 | 82.7 | 6.5 | 60.4 | 2 |"
     )
+
+
+def test_rows_that_are_not_honest_say_so_and_win_no_place() -> None:
+    peeked = line("semeval_env", "polaris-paper (not honest)", 0, [1.0, 1.0]) | {"protocol": "paper"}
+    honest = line("semeval_env", "polaris-paper", 0, [1.0, 4.0]) | {"protocol": "honest", "collapsed": True}
+    (table,) = tables.bench_tables([peeked, honest])
+    rows = {row[0].text: row for row in table.rows}
+    assert [cell.place for cell in rows["polaris-paper"][4:6]] == [1, 1]
+    assert {cell.place for cell in rows["polaris-paper (not honest)"]} == {0}
+    assert rows["polaris-paper (not honest)"][-2].text == "60.4 ± 1.0"  # what the paper prints stands beside it
+    assert "(not honest) are not honest: the checkpoint was picked on the test queries" in table.note
+    assert table.note.endswith("records of trainings that collapsed: 1")

@@ -160,6 +160,7 @@ def metrics(dataset: str) -> tuple[str, ...] | None:
 def printed(dataset: str, method: str) -> Printed:
     """What the paper prints for a method; it cites both kinds of cones as "ConE"."""
     rows = _tables().get(_ALIASES.get(dataset, dataset), {})
+    method = method.removesuffix(" (not honest)")
     values = rows.get(_OURS.get(method, method), {})
     # Each image has one label, so precision at one is a hit rate.
     return {**values, "hit@1": values["precision@1"]} if "precision@1" in values else values

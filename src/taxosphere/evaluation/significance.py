@@ -89,6 +89,41 @@ def _reciprocal_ranks(record: Record) -> NDArray[np.float64]:
     return np.asarray(1.0 / np.array(record["ranks"]))
 
 
+def wilson(share: float, queries: int, z: float = 1.959964) -> tuple[float, float]:
+    """Wilson's interval of a share of queries: what the share of infinitely many such queries may be.
+
+    Parameters
+    ----------
+    share : float
+        Between 0 and 1; a mean over runs need not be a whole number of queries.
+    queries : int
+    z : float
+        Quantile of the normal distribution; the default gives 95 %.
+
+    Returns
+    -------
+    low, high : float
+        Between 0 and 1; (0, 1) without queries.
+    """
+    if queries == 0:
+        return 0.0, 1.0
+    spread = z * z / queries
+    centre = (share + spread / 2) / (1 + spread)
+    half = z * math.sqrt(share * (1 - share) / queries + spread / (4 * queries)) / (1 + spread)
+    return max(0.0, centre - half), min(1.0, centre + half)
+
+
+def hit_interval(records: Sequence[Record]) -> tuple[float, float, float]:
+    """Share of queries whose best gold parent comes first, over all runs of a method, with its Wilson interval.
+
+    Runs on a published split ask the same queries, which count once; runs on random splits ask others each.
+    """
+    shares = [np.mean(np.array(record["ranks"]) <= 1) for record in records]
+    queries = [len(record["ranks"]) for record in records]
+    share = float(np.average(shares, weights=queries))
+    return share, *wilson(share, queries[0] if records[0]["split"] == "published" else sum(queries))
+
+
 def two_sided(z: float) -> float:
     """The p value that belongs to a z value."""
     return math.erfc(abs(z) / math.sqrt(2.0))

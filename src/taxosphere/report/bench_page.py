@@ -19,7 +19,9 @@ _PLACES = ("", "font-weight:700;color:var(--good)", "font-weight:600;color:var(-
 
 
 _INTRODUCTION = """Every number was measured with the honest protocol: structure, negatives, thresholds and stopping see
-the seed only, and the hidden concepts are asked once per run. Percentages, except MR. ① ② ③ mark the best three."""
+the seed only, and the hidden concepts are asked once per run. Percentages, except MR. ① ② ③ mark the best three.
+Brackets hold Wilson's 95 % interval of the share of queries whose first candidate is right."""
+_EXCEPTION = f"Except rows marked {evaluation_records.NOT_HONEST_MARK}: they are {protocol.NOT_HONEST}."
 
 
 def table(content: Table) -> Markup:
@@ -56,6 +58,8 @@ def bench_page(records: Sequence[Record], about: Mapping[str, Any], compare: str
         The method whose differences to all others are tested.
     """
     body: list[object] = [tag("h1", "Bench"), tag("p", _INTRODUCTION)]
+    if any(record.get("protocol") == "paper" for record in records):
+        body.append(tag("p", tag("strong", _EXCEPTION)))
     section = ""
     for content in tables.bench_tables(records):
         if content.section != section:

@@ -32,6 +32,7 @@ SHORT = (
     }
     | {f"{long}@{k}": f"{short}@{k}" for long, short in (("recall", "R"), ("hit", "H")) for k in (1, 5, 10)}
 )
+INTERVAL = "H@1 [95 %]"
 MARKS = ("", " ①", " ②", " ③")
 
 
@@ -91,16 +92,23 @@ def _dataset_table(dataset: str, records: Sequence[Record]) -> Table:
     section, columns = layout(dataset, records)
     runs = by_method(records)
     spreads = {name: protocol.mean_std([run["metrics"] for run in lines]) for name, lines in runs.items()}
-    places = {column: _places({name: s[column]["mean"] for name, s in spreads.items()}, column) for column in columns}
+    honest = {name: spread for name, spread in spreads.items() if runs[name][0].get("protocol", "honest") == "honest"}
+    places = {column: _places({name: s[column]["mean"] for name, s in honest.items()}, column) for column in columns}
     compared = columns if paper_numbers.metrics(dataset) else ()
     rows = []
     for name, spread in spreads.items():
-        ours = (Cell(amount(column, **spread[column]), places[column][name]) for column in columns)
+        ours = (Cell(amount(column, **spread[column]), places[column].get(name, 0)) for column in columns)
         printed = paper_numbers.printed(dataset, name)
         theirs = (Cell(amount(c, *printed[c]) if c in printed else "") for c in compared)
-        rows.append((Cell(name), *ours, *theirs, Cell(str(len(runs[name])))))
-    header = ("method", *(SHORT[c] for c in columns), *(f"{SHORT[c]} (paper)" for c in compared), "runs")
+        rows.append((Cell(name), *ours, Cell(interval(runs[name])), *theirs, Cell(str(len(runs[name])))))
+    header = ("method", *(SHORT[c] for c in columns), INTERVAL, *(f"{SHORT[c]} (paper)" for c in compared), "runs")
     return Table(section, dataset, header, tuple(rows), _note(records))
+
+
+def interval(records: Sequence[Record]) -> str:
+    """Hit@1 of a method's runs with its 95 % Wilson interval: "61.2 [47.6, 73.2]"."""
+    share, low, high = significance.hit_interval(records)
+    return f"{100 * share:.1f} [{100 * low:.1f}, {100 * high:.1f}]"
 
 
 def amount(metric: str, mean: float, std: float = 0.0) -> str:
@@ -124,7 +132,16 @@ def _note(records: Sequence[Record]) -> str:
     first = records[0]
     facts = f"{first['split']} split, {first['queries']:,} queries, {first['candidates']:,} candidates"
     repairs = dict.fromkeys(line for record in records for line in record["repairs"])
-    return facts + (f"; cycles repaired: {'; '.join(repairs)}" if repairs else "")
+    peeked = any(record.get("protocol") == "paper" for record in records)
+    collapsed = sum(bool(record.get("collapsed")) for record in records)
+    return "; ".join(
+        [
+            facts,
+            *([f"cycles repaired: {'; '.join(repairs)}"] if repairs else []),
+            *([f"rows marked {evaluation_records.NOT_HONEST_MARK} are {protocol.NOT_HONEST}"] if peeked else []),
+            *([f"records of trainings that collapsed: {collapsed}"] if collapsed else []),
+        ]
+    )
 
 
 def significance_tables(records: Sequence[Record], first: str = "polaris") -> list[Table]:
@@ -166,7 +183,8 @@ def _printed_z(dataset: str) -> str:
 def headline(records: Sequence[Record], method: str = "polaris") -> str:
     """Markdown table of one method on every data set beside what the paper prints, for the front page."""
     columns = ("hit@1", "hit@5", "mr", "mrr")
-    header = ("data set", *(SHORT[column] for column in columns), *(f"{SHORT[c]} (paper)" for c in columns), "runs")
+    printed_columns = (f"{SHORT[column]} (paper)" for column in columns)
+    header = ("data set", *(SHORT[column] for column in columns), INTERVAL, *printed_columns, "runs")
     lines = [_line(header), _line(["---"] + ["--:"] * (len(header) - 1))]
     mine = [record for record in records if record["method"] == method]
     for dataset in sorted({record["dataset"] for record in mine}):
@@ -177,7 +195,7 @@ def headline(records: Sequence[Record], method: str = "polaris") -> str:
         theirs = [printed.get(c) or printed.get(c.replace("hit", "recall")) for c in columns]
         ours = [amount(column, **spread[column]) for column in columns]
         texts = [amount(column, pair[0]) if pair else "" for column, pair in zip(columns, theirs)]
-        lines.append(_line((dataset, *ours, *texts, len(runs))))
+        lines.append(_line((dataset, *ours, interval(runs), *texts, len(runs))))
     return "\n".join(lines) + "\n"
 
 
