@@ -1,7 +1,7 @@
 """Write the bill of materials as CycloneDX 1.6 JSON: what an installation with all extras runs and what the page has.
 
 Python packages are those installed here that `taxosphere[all]` requires, directly or not, with the licence their
-metadata state. Packages of the page come from web/package-lock.json, without those that only build it.
+metadata state. Packages of the page are those that its sources import and what these depend on, by their lock file.
 
 Usage: python scripts/make_sbom.py [-o FILE]
 """
@@ -80,12 +80,22 @@ def python_component(of: Distribution) -> dict[str, Any]:
 
 def page_components() -> list[dict[str, Any]]:
     """Packages that are part of the built page."""
-    lock = json.loads((ROOT / "web" / "package-lock.json").read_text(encoding="utf-8"))
+    web = ROOT / "web"
+    locked = json.loads((web / "package-lock.json").read_text(encoding="utf-8"))["packages"]
+    sources = [
+        path.read_text(encoding="utf-8") for path in (web / "src").rglob("*") if path.suffix in (".ts", ".svelte")
+    ]
+    imported = set(re.findall(r"(?:from|import) ?['\"]((?:@[^/'\"]+/)?[^./'\"]+)", "\n".join(sources)))
+    names: set[str] = set()
+    waiting = [name for name in imported if f"node_modules/{name}" in locked]
+    while waiting:
+        name = waiting.pop()
+        if name not in names:
+            names.add(name)
+            waiting += locked[f"node_modules/{name}"].get("dependencies", {})
     components = []
-    for place, entry in sorted(lock["packages"].items()):
-        if not place or entry.get("dev") or entry.get("optional"):
-            continue
-        name = place.rpartition("node_modules/")[2]
+    for name in sorted(names):
+        entry = locked[f"node_modules/{name}"]
         purl = f"pkg:npm/{name.replace('@', '%40')}@{entry['version']}"
         licences = {"licenses": [{"expression": entry["license"]}]} if entry.get("license") else {}
         component = {"type": "library", "bom-ref": purl, "name": name, "version": entry["version"], "purl": purl}

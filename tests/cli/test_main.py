@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ProcessPoolExecutor
+from importlib import import_module
 from multiprocessing import active_children, get_context
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,6 +19,7 @@ from taxosphere import __version__, atomic, cli
 from taxosphere.cli import COMMANDS, main, output
 from taxosphere.errors import InputError, TaxosphereError
 
+NO_MEMORY = "not enough memory; 'taxosphere doctor' says how much is free, and other programs may hold it"
 Capture = pytest.CaptureFixture[str]
 
 
@@ -63,7 +65,9 @@ def test_a_usage_error_is_one_line_that_points_to_help(capsys: Capture, args: li
     [
         (InputError("is wrong", "a.tsv", 3), 2, "error: a.tsv:3: is wrong\n"),
         (TaxosphereError("did not\nwork"), 1, "error: did not work\n"),
-        (MemoryError(), 1, "error: not enough memory\n"),
+        (MemoryError(), 1, f"error: {NO_MEMORY}\n"),
+        (RuntimeError("CUDA out of memory. Tried to allocate 2 GiB"), 1, f"error: {NO_MEMORY}\n"),
+        (RuntimeError("std::bad_alloc"), 1, f"error: {NO_MEMORY}\n"),
         (OSError(28, "No space left on device", "out.obo"), 1, "error: out.obo: No space left on device\n"),
         (KeyboardInterrupt(), 130, ""),
     ],
@@ -79,12 +83,25 @@ def test_failures_end_in_one_line(
     assert capsys.readouterr().err == line
 
 
-def test_a_mistake_of_ours_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("library", ["numpy", "torch"])
+def test_an_allocator_that_gives_up_ends_in_the_same_line(
+    capsys: Capture, monkeypatch: pytest.MonkeyPatch, library: str
+) -> None:
+    def ask_for_too_much() -> None:
+        import_module(library).empty(1 << 50)
+
+    monkeypatch.setattr(cli, "import_module", lambda _: SimpleNamespace(inspect=ask_for_too_much))
+    assert main(["inspect"]) == 1
+    assert capsys.readouterr().err == f"error: {NO_MEMORY}\n"
+
+
+@pytest.mark.parametrize("mistake", [ZeroDivisionError, RuntimeError])
+def test_a_mistake_of_ours_is_not_hidden(monkeypatch: pytest.MonkeyPatch, mistake: type[Exception]) -> None:
     def fail() -> None:
-        raise ZeroDivisionError
+        raise mistake
 
     monkeypatch.setattr(cli, "import_module", lambda _: SimpleNamespace(inspect=fail))
-    with pytest.raises(ZeroDivisionError):
+    with pytest.raises(mistake):
         main(["inspect"])
 
 

@@ -7,6 +7,7 @@ that was asked for is imported, so ``taxosphere --help`` and ``taxosphere inspec
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
@@ -17,6 +18,7 @@ from typing import Any
 import typer
 
 from taxosphere import __version__
+from taxosphere.cli.completion import words_typed
 from taxosphere.cli.signals import Stopped, stoppable
 from taxosphere.errors import InputError, TaxosphereError
 
@@ -43,6 +45,10 @@ COMMANDS = {
 }
 
 
+# How torch's allocators, its C++ library and graphics cards say it; numpy raises MemoryError.
+_NO_MEMORY = re.compile(r"can't allocate memory|not enough memory|out of memory|bad_alloc", re.IGNORECASE)
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; every failure a user can cause ends in one line on stderr."""
     args = list(sys.argv[1:] if argv is None else argv) or ["--help"]
@@ -58,6 +64,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _fail(error, 2)
     except (TaxosphereError, MemoryError) as error:
         return _fail(error, 1)
+    except RuntimeError as error:
+        if not _NO_MEMORY.search(str(error)):
+            raise
+        return _fail(MemoryError(), 1)
     except (KeyboardInterrupt, typer.Abort):
         return 130
     except Stopped as error:
@@ -81,13 +91,13 @@ def _fill_closed_streams() -> None:
 def _app(args: Sequence[str]) -> typer.Typer:
     app = typer.Typer(
         epilog="Example: taxosphere inspect ontology.obo",
-        add_completion=False,
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback(help=SUMMARY)(_options)
-    wanted = next((arg for arg in args if not arg.startswith("-")), None)
+    words = words_typed(os.environ) or args  # while the shell completes, the line is not in the arguments
+    wanted = next((word for word in words if not word.startswith("-")), None)
     for name, summary in COMMANDS.items():
         app.command(name, short_help=summary)(load_command(name) if name == wanted else _not_loaded)
     return app
@@ -128,7 +138,7 @@ def _line(error: BaseException) -> str:
         where = context.command_path if context is not None else "taxosphere"
         text = f"{error.format_message().rstrip('.')}. See '{where} --help'."
     elif isinstance(error, MemoryError):
-        text = "not enough memory"
+        text = "not enough memory; 'taxosphere doctor' says how much is free, and other programs may hold it"
     elif isinstance(error, OSError) and error.filename is not None:
         text = f"{error.filename}: {error.strerror}"
     else:

@@ -10,6 +10,7 @@ from typing import Any
 
 import typer
 
+from taxosphere.cli import completion
 from taxosphere.errors import InputError
 from taxosphere.taxonomy.formats.io.options import ReadOptions
 
@@ -47,6 +48,9 @@ _OPTIONS: dict[str, tuple[Any, Any]] = {
     ),
 }
 
+MODEL: Any = typer.Argument(
+    ..., metavar="MODEL", help="A folder written by 'taxosphere fit'.", shell_complete=completion.models
+)
 DEVICE: Any = typer.Option(
     None, "--device", metavar="NAME", help="Where to encode and train, as torch names it: cpu, cuda, cuda:1, mps."
 )

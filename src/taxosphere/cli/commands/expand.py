@@ -14,7 +14,7 @@ import typer
 
 from taxosphere import atomic
 from taxosphere.cli import output
-from taxosphere.cli.options import BY, DEVICE, IDS, QUIET, SCHEDULER, WORKERS
+from taxosphere.cli.options import BY, DEVICE, IDS, MODEL, QUIET, SCHEDULER, WORKERS
 from taxosphere.cli.progress import steps
 from taxosphere.cli.signals import Stopped
 from taxosphere.errors import InputError, require
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 def expand(
-    model: Path = typer.Argument(..., metavar="MODEL", help="A folder written by 'taxosphere fit'."),
+    model: Path = MODEL,
     new: Path = typer.Argument(
         ..., metavar="NEW", help="New concepts: .tsv, .csv, .xlsx, .parquet, .jsonl, .txt, or - for stdin."
     ),

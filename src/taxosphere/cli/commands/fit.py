@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from taxosphere.cli import output
+from taxosphere.cli import completion, output
 from taxosphere.cli.commands.convert import show_reading
 from taxosphere.cli.options import DEVICE, reads_taxonomy
 from taxosphere.cli.progress import steps
@@ -49,7 +49,13 @@ def fit(
     ),
     device: str | None = DEVICE,
     resume: bool = typer.Option(False, "--resume", help="Go on where a stopped fit left off."),
-    start: Path | None = typer.Option(None, "--from", metavar="MODEL", help="Begin from the weights of this model."),
+    start: Path | None = typer.Option(
+        None,
+        "--from",
+        metavar="MODEL",
+        help="Begin from the weights of this model.",
+        shell_complete=completion.models,
+    ),
     repair: bool = typer.Option(False, "--repair", help="Break cycles by dropping their least supported edges."),
     *,
     reading: ReadOptions,

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import typer
 
+from taxosphere.cli.options import MODEL
 from taxosphere.errors import InputError, require
 
 
 def mcp(
-    model: Path = typer.Argument(..., metavar="MODEL", help="A folder written by 'taxosphere fit'."),
+    model: Path = MODEL,
     db: str = typer.Option("", "--db", metavar="URL", help="Database of a workbench, for the queue and decisions."),
     role: str = typer.Option("viewer", help="What the agent may do: 'viewer' looks, 'curator' decides too."),
     by: str = typer.Option("agent", "--by", metavar="NAME", help="Name that decisions of the agent carry."),

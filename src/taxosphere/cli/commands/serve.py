@@ -12,7 +12,7 @@ import typer
 
 import taxosphere
 from taxosphere import atomic
-from taxosphere.cli import output
+from taxosphere.cli import completion, output
 from taxosphere.errors import InputError, require
 
 if TYPE_CHECKING:
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
 
 def serve(
-    model: Path | None = typer.Argument(None, metavar="[MODEL]", help="A folder written by 'taxosphere fit'."),
+    model: Path | None = typer.Argument(
+        None, metavar="[MODEL]", help="A folder written by 'taxosphere fit'.", shell_complete=completion.models
+    ),
     new: Path | None = typer.Option(
         None, "--new", metavar="FILE", help="New concepts: .csv, .tsv, .xlsx, .jsonl, .txt."
     ),

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from taxosphere.cli import output
-from taxosphere.cli.options import DEVICE, QUIET, SCHEDULER, WORKERS
+from taxosphere.cli import completion, output
+from taxosphere.cli.options import DEVICE, MODEL, QUIET, SCHEDULER, WORKERS
 from taxosphere.cli.progress import steps
 from taxosphere.cli.signals import Stopped
 from taxosphere.errors import InputError
@@ -23,8 +23,8 @@ _STREAM = Path("-")
 
 
 def suggest(
-    model: Path = typer.Argument(..., metavar="MODEL", help="A folder written by 'taxosphere fit'."),
-    name: str = typer.Argument("", metavar="[NAME]", help="The new concept."),
+    model: Path = MODEL,
+    name: str = typer.Argument("", metavar="[NAME]", help="The new concept.", shell_complete=completion.names),
     image: list[str] = typer.Option([], "--image", metavar="FILE", help="A image of it, beside or without a name."),
     description: str = typer.Option("", "--description", "-d", help="What it is, in a sentence."),
     file: Path | None = typer.Option(
