@@ -57,8 +57,8 @@ def names(context: Any, _parameter: Any, incomplete: str) -> list[str]:
     if model is None:
         return []
     start = incomplete.casefold()
-    found = (name for name in _names(Path(model) / "seed" / "nodes.tsv") if name.casefold().startswith(start))
-    return [_shown(name) for name in islice(dict.fromkeys(found), _MOST)]
+    matching = (name for name in _names(Path(model) / "seed" / "nodes.tsv") if name.casefold().startswith(start))
+    return [_shown(name) for name in islice(dict.fromkeys(matching), _MOST)]
 
 
 def _names(table: Path) -> Iterator[str]:
