@@ -72,5 +72,5 @@ def test_click_to_next_concept(serve: Any, visit: Any, record_property: Any) -> 
     frames = ada.page.evaluate(SCROLL)
     assert percentile(frames, 0.95) < MOST_MILLISECONDS, frames
     assert ada.page.locator(".tree .node").count() < 120
-    ada.page.get_by_role("combobox").fill("gene motif 98765")
-    ada.page.locator("[role=option]").first.wait_for()
+    ada.page.get_by_role("combobox").fill("gene motif 98787")
+    ada.page.locator("[role=option]", has_text="gene motif 98787").wait_for()

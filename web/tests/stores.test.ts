@@ -161,6 +161,19 @@ describe('the tree', () => {
     expect(tree.rows[far]?.id).toBe('w900');
     expect(tree.rows.filter((row) => row.id === 'w900')).toHaveLength(1);
   });
+  it('closes again what it has opened for the concept before, and nothing that was opened by hand', async () => {
+    const tree = new TreeModel(source);
+    await tree.start();
+    const open = (): string[] => tree.rows.filter((row) => row.open).map((row) => row.id);
+    await tree.reveal('243', false, true);
+    expect(open()).toEqual(['2', '24']);
+    await tree.reveal('311', false, true);
+    expect(open()).toEqual(['3', '31']);
+    const first = tree.rows.find((row) => row.id === '1');
+    if (first) await tree.toggle(first);
+    await tree.reveal('243', false, true);
+    expect(open()).toEqual(['1', '2', '24']);
+  });
   it('loads further children page by page, each of them once', async () => {
     const tree = new TreeModel(source);
     await tree.start();

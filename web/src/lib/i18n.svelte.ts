@@ -30,8 +30,22 @@ export function texts(): Texts {
   return ALL[preference.language];
 }
 
+/** What `make` returns for the language and a key, made once: the browser needs long to make a formatter. */
+function kept<Value>(make: (language: Language, key: number) => Value): (key: number) => Value {
+  const made = new Map<string, Value>();
+  return (key) => {
+    const name = `${preference.language} ${key}`;
+    const value = made.get(name) ?? make(preference.language, key);
+    made.set(name, value);
+    return value;
+  };
+}
+
+const numbers = kept((language, digits) => new Intl.NumberFormat(language, { maximumFractionDigits: digits, minimumFractionDigits: digits }));
+const moments = kept((language, withDay) => new Intl.DateTimeFormat(language, { ...(withDay && { day: 'numeric', month: 'short' }), hour: '2-digit', minute: '2-digit' }));
+
 export function number(value: number, digits = 0): string {
-  return value.toLocaleString(preference.language, { maximumFractionDigits: digits, minimumFractionDigits: digits });
+  return numbers(digits).format(value);
 }
 
 /** A probability as people read it: whole percents, and never 0 % or 100 % for what is merely close. */
@@ -44,8 +58,7 @@ export function percent(value: number | null | undefined): string {
 
 export function time(at: string | Date): string {
   const date = typeof at === 'string' ? new Date(at) : at;
-  const today = new Date().toDateString() === date.toDateString();
-  return today
-    ? date.toLocaleTimeString(preference.language, { hour: '2-digit', minute: '2-digit' })
-    : date.toLocaleString(preference.language, { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' });
+  const today = new Date();
+  const sameDay = today.getDate() === date.getDate() && Math.abs(today.getTime() - date.getTime()) < 86_400_000;
+  return moments(sameDay ? 0 : 1).format(date);
 }

@@ -44,6 +44,7 @@ export class TreeModel {
   private nodes = new Map<string, Node>([[ROOT, this.node(ROOT, '', 0, 'base')]]);
   private parentOf = new Map<string, string>();
   private open = new Set<string>([ROOT]);
+  private passing = new Set<string>();
   private ghost: { id: string; name: string; parents: Set<string> } | null = null;
 
   constructor(private readonly source: Source = service) {}
@@ -54,6 +55,7 @@ export class TreeModel {
   }
 
   async toggle(row: TreeRow): Promise<void> {
+    this.passing.delete(row.key);
     if (this.open.has(row.key)) this.open.delete(row.key);
     else {
       this.open.add(row.key);
@@ -82,20 +84,23 @@ export class TreeModel {
     this.flatten();
   }
 
-  /** Open everything above a concept (and the concept itself); the place of its row. */
-  async reveal(id: string, opened = false): Promise<number> {
+  /**
+   * Open everything above a concept (and the concept itself); the place of its row.
+   *
+   * With `only`, what an earlier call has opened is closed again, unless somebody has opened or closed it by hand: who
+   * goes from one new concept to the next sees the surroundings of each, not of all.
+   */
+  async reveal(id: string, opened = false, only = false): Promise<number> {
     const line = await this.lineTo(id);
-    let key = ROOT;
-    for (const [step, child] of line.entries()) {
-      await this.load(line[step - 1] ?? ROOT);
-      await this.pin(line[step - 1] ?? ROOT, child);
-      key = step === 0 ? child : `${key}${BETWEEN}${child}`;
-      if (step < line.length - 1 || opened) this.open.add(key);
-      this.flatten();
-    }
-    if (opened) await this.load(id);
+    await Promise.all([ROOT, ...line.slice(0, -1), ...(opened ? [id] : [])].map((above) => this.load(above)));
+    for (const [step, child] of line.entries()) await this.pin(line[step - 1] ?? ROOT, child);
+    const keys = line.map((_, step) => line.slice(0, step + 1).join(BETWEEN));
+    const wanted = opened ? keys : keys.slice(0, -1);
+    if (only) for (const key of this.passing) this.open.delete(key);
+    this.passing = new Set(only ? wanted.filter((key) => !this.open.has(key)) : []);
+    for (const key of wanted) this.open.add(key);
     this.flatten();
-    return this.rows.findIndex((row) => row.key === key);
+    return this.rows.findIndex((row) => row.key === keys.at(-1));
   }
 
   /** Ask again for the children of these concepts (or of every open one), because somebody changed something. */
