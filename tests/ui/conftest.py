@@ -33,13 +33,15 @@ def chromium() -> str:
 
 
 @pytest.fixture(scope="module")  # while it is open, no other event loop can run in this process
-def browser(chromium: str) -> Iterator[Browser]:
+def browser(request: pytest.FixtureRequest, chromium: str) -> Iterator[Browser]:
+    """The browser, with WebGL drawn by the processor; a module with NO_WEBGL is spared that."""
     from playwright.sync_api import expect, sync_playwright
 
     expect.set_options(timeout=20_000)  # a busy machine is no reason to fail
     with sync_playwright() as playwright:
-        arguments = ["--no-sandbox", "--enable-unsafe-swiftshader", "--use-gl=angle", "--use-angle=swiftshader"]
-        opened = playwright.chromium.launch(executable_path=chromium, args=arguments)
+        arguments = ["--enable-unsafe-swiftshader", "--use-gl=angle", "--use-angle=swiftshader"]
+        chosen = [] if getattr(request.module, "NO_WEBGL", False) else arguments
+        opened = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", *chosen])
         yield opened
         opened.close()
 
