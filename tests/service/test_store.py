@@ -4,6 +4,8 @@ import json
 import sqlite3
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -385,3 +387,24 @@ def test_a_store_of_the_first_tables_is_brought_up_to_date(url: str) -> None:
         shown = list(connection.scalars(sa.select(ITEMS.c.summary).order_by(ITEMS.c.position)))
         assert shown[0] == {"best": {**first, "path": ["thing"]}, "none_probability": 0.1}
         assert shown[1] == {"best": None, "none_probability": None}
+
+
+def test_decisions_of_many_threads_are_recorded_together_and_refused_one_by_one(ledger: Ledger) -> None:
+    """One transaction serves all who wait; a decision that cannot be carried out spoils none of the others."""
+    commits: list[int] = []
+    sa.event.listen(ledger.store.engine, "commit", lambda connection: commits.append(1))
+    with ThreadPoolExecutor(12) as threads, ledger._lock:  # so that all of them wait
+        good = [threads.submit(ledger.decide, accept(number), key=f"k{number}") for number in range(10)]
+        bad = threads.submit(ledger.decide, accept(10, "nowhere"))
+        again = threads.submit(ledger.decide, accept(3), key="k3")
+        while len(ledger._waiting) < 12:
+            time.sleep(0.001)
+        commits.clear()
+        ledger._record_waiting()
+        assert len(commits) == 1
+    assert sorted(one.result().seq for one in good) == list(range(1, 11))
+    assert again.result().seq == good[3].result().seq
+    with pytest.raises(Conflict):
+        bad.result()
+    assert len(store_events.all_events(ledger.store)) == 10
+    assert verify(ledger.store) is not None
