@@ -11,17 +11,21 @@ import pytest
 from support.meadow import KINDS, WORDS
 from taxosphere import Polaris
 from taxosphere.cli import main
-from taxosphere.placing.groups import GROUP
+from taxosphere.placing import groups
 from taxosphere.placing.place_list import Group, LocalPasses
 from taxosphere.placing.suggestions import Suggestions
 from taxosphere.scale import Placer
 from taxosphere.scale.passes import StoredPasses
 
 
+@pytest.fixture(autouse=True)
+def _small_groups(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(groups, "GROUP", 256)
+
+
 @pytest.fixture(scope="module")
 def listed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    names = [f"{word} {kind} {number}" for number in range(18) for word in WORDS for kind in KINDS]
-    assert len(names) > GROUP
+    names = [f"{word} {kind} {number}" for number in range(10) for word in WORDS for kind in KINDS]
     path = tmp_path_factory.mktemp("lists") / "new.txt"
     path.write_text("\n".join([*names, "bird 1", "big bird 1"]) + "\n", encoding="utf-8")
     return path

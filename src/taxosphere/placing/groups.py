@@ -7,7 +7,7 @@ partitions of the same kind, made along random directions, and the concepts whos
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -15,25 +15,26 @@ from taxosphere.placing.name_keys import fold
 from taxosphere.taxonomy import Concept
 from taxosphere.typing import Floats, Longs
 
-GROUP = 1024  # concepts that are ranked among each other at most, guests apart
+GROUP = 2048  # concepts that are ranked among each other at most, guests apart
 _CELL = 128  # concepts in a cell of the random partitions
 _PARTITIONS = 4
 _NEAREST = 4  # guests for each concept by its vector
 _WORDS = 5  # longest part of a name that is looked up
 
 
-def make_groups(concepts: Sequence[Concept], vectors: Floats | None) -> list[tuple[list[int], list[int]]]:
+def make_groups(concepts: Sequence[Concept], encode: Callable[[], Floats]) -> list[tuple[list[int], list[int]]]:
     """Numbers of the members of each group, and of its guests.
 
     Parameters
     ----------
     concepts : sequence of Concept
         The m new concepts.
-    vectors : array of shape (m, dim), optional
-        Unit rows, their texts; needed for more than `GROUP` concepts.
+    encode : callable
+        Returns the unit vectors (m, dim) of their texts; called for more than `GROUP` concepts.
     """
-    if len(concepts) <= GROUP or vectors is None:
+    if len(concepts) <= GROUP:
         return [(list(range(len(concepts))), [])]
+    vectors = encode()
     groups = _halved(vectors, np.arange(len(concepts)), GROUP, None)
     near = _nearest(vectors)
     by_name: dict[str, int] = {}

@@ -11,14 +11,16 @@ import numpy as np
 from taxosphere.encoders.text.vectors import TextVectors, encode_text_vectors
 from taxosphere.placing import expansion, inference, list_effect
 from taxosphere.placing.expansion import Expansion, Placement
-from taxosphere.placing.groups import GROUP, make_groups
+from taxosphere.placing.groups import make_groups
 from taxosphere.placing.inference import Fitted
 from taxosphere.placing.name_keys import fold
 from taxosphere.placing.suggestions import Suggestions
 from taxosphere.ranking.features.candidates import CandidateIndex
 from taxosphere.ranking.queries import embed
 from taxosphere.taxonomy import Concept
-from taxosphere.typing import Progress
+from taxosphere.typing import Floats, Progress
+
+_INSERTIONS = 1024  # concepts whose texts are encoded together
 
 
 class Passes(Protocol):
@@ -97,9 +99,10 @@ def place_list(
     for i, ranked in _among_each_other(fitted, passes, queries, alone, free, progress):
         joined[i] = list_effect.choose(alone[i], ranked, taxonomy)
     placements = expansion.decide(joined, alone, accept=accept, ids=set(taxonomy.ids), duplicates=duplicates)
-    for i, placement in enumerate(placements):
-        progress(i, len(placements), "looking for insertions")
-        placements[i] = _with_insertions(fitted, placement, insert)
+    for start in range(0, len(placements), _INSERTIONS):
+        progress(start, len(placements), "looking for insertions")
+        part = placements[start : start + _INSERTIONS]
+        placements[start : start + _INSERTIONS] = _with_insertions(fitted, part, insert)
     grown = expansion.grow(taxonomy, placements, insert=insert)
     progress(1, 1, "done")
     return grown
@@ -120,8 +123,7 @@ def _among_each_other(
     progress(0, len(free), step)
     asked = [queries[i] for i in free]
     parents = [alone[i][0].id if alone[i] else "" for i in free]
-    vectors = encode_text_vectors(fitted.encoder, asked).full if len(free) > GROUP else None
-    cells = make_groups(asked, vectors)
+    cells = make_groups(asked, lambda: encode_text_vectors(fitted.encoder, asked).full)
     groups = [_group(asked, parents, members, guests) for members, guests in cells]
     done = 0
     for (members, _), reranked in zip(cells, passes.among(groups), strict=True):
@@ -202,7 +204,9 @@ class ChildProposal:
     proposed: bool
 
 
-def propose_children(fitted: Fitted, suggestions: Suggestions, insert: float | None = None) -> list[ChildProposal]:
+def propose_children(
+    fitted: Fitted, suggestions: Suggestions, insert: float | None = None, vector: Floats | None = None
+) -> list[ChildProposal]:
     """Children of the suggested parents that may belong below the query, the most probable first.
 
     Parameters
@@ -214,12 +218,19 @@ def propose_children(fitted: Fitted, suggestions: Suggestions, insert: float | N
     insert : float or None
         Probability from which a child of such a parent is proposed too; None proposes those alone that are probable
         enough by themselves (`Insertion.cut`).
+    vector : array of shape (dim,), optional
+        Of the query's text by `Fitted.untuned_encoder`; None encodes it.
+
+    Returns
+    -------
+    list of ChildProposal
     """
     query, taxonomy = suggestions.query, fitted.index.taxonomy
     if fitted.insertion is None or not query.name:
         return []
     least = fitted.insertion.cut if insert is None else min(fitted.insertion.cut, insert)
-    vector = fitted.untuned_encoder.encode([query.text])[0]
+    if vector is None:
+        vector = fitted.untuned_encoder.encode([query.text])[0]
     name = fold(query.name)
     attached = {parent.id for parent in suggestions.parents}
     proposals = []
@@ -244,13 +255,19 @@ def duplicates_of(fitted: Fitted, suggestions: Suggestions) -> tuple[str, ...]:
     return tuple(m.id for m in suggestions.already if expansion.is_duplicate(suggestions, m, seed, names))
 
 
-def _with_insertions(fitted: Fitted, placement: Placement, insert: float | None) -> Placement:
-    """The placement with children of its parents that are proposed to move; ``insert`` as for `propose_children`."""
-    if not placement.attached:
-        return placement
-    suggestions = replace(placement.suggestions, ranked=placement.parents, parents=placement.parents)
-    takes: dict[str, float] = {}
-    for proposal in propose_children(fitted, suggestions, insert):
-        if proposal.proposed:
-            takes[proposal.child] = proposal.probability
-    return replace(placement, takes=tuple(sorted(takes.items(), key=lambda item: -item[1])))
+def _with_insertions(fitted: Fitted, placements: Sequence[Placement], insert: float | None) -> list[Placement]:
+    """The placements with children of their parents that are proposed to move; ``insert`` as for `propose_children`."""
+    attached = [number for number, placement in enumerate(placements) if placement.attached]
+    result = list(placements)
+    if fitted.insertion is None or not attached:
+        return result
+    vectors = fitted.untuned_encoder.encode([placements[number].concept.text for number in attached])
+    for number, vector in zip(attached, vectors, strict=True):
+        placement = placements[number]
+        suggestions = replace(placement.suggestions, ranked=placement.parents, parents=placement.parents)
+        takes: dict[str, float] = {}
+        for proposal in propose_children(fitted, suggestions, insert, vector):
+            if proposal.proposed:
+                takes[proposal.child] = proposal.probability
+        result[number] = replace(placement, takes=tuple(sorted(takes.items(), key=lambda item: -item[1])))
+    return result

@@ -222,7 +222,7 @@ def answer_schema() -> Any:
             ("sentences", pa.list_(sentence)),
         ]
     )
-    already = pa.struct([("id", text), ("name", text), ("how", text)])
+    already = pa.struct([("id", text), ("name", text), ("how", text), ("probability", number)])
     return pa.schema(
         [
             ("none_probability", number),
