@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 from taxosphere.taxonomy import Concept, Taxonomy
@@ -13,14 +12,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Concept", "Polaris", "PolarisConfig", "Taxonomy", "__version__"]
 
-try:
-    __version__ = version("taxosphere")
-except PackageNotFoundError:  # a source tree that was never installed
-    __version__ = "0+unknown"
+__version__: str
 
 
 def __getattr__(name: str) -> Any:
-    """Load what needs torch only when it is asked for."""
+    """Load what needs torch, and the version, only when it is asked for."""
     if name == "Polaris":
         from taxosphere.polaris import Polaris
 
@@ -29,4 +25,15 @@ def __getattr__(name: str) -> Any:
         from taxosphere.model.config import PolarisConfig
 
         return PolarisConfig
+    if name == "__version__":
+        return _version()
     raise AttributeError(f"module 'taxosphere' has no attribute '{name}'")
+
+
+def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("taxosphere")
+    except PackageNotFoundError:  # a source tree that was never installed
+        return "0+unknown"

@@ -137,7 +137,7 @@ SYNTAXES = {"FUNCTIONAL": FUNCTIONAL, "MANCHESTER": MANCHESTER, "OWL_XML": OWL_X
 
 def statements(text: str, syntax: str) -> set[str]:
     """Every triple, anonymous nodes told apart by what is said of them."""
-    triples = (quad for quad, _ in Document(text, syntax, "x.owl", Path("x.owl")).statements())
+    triples = Document(text, syntax, "x.owl", Path("x.owl")).statements()
     dataset = pyoxigraph.Dataset(pyoxigraph.Quad(t.subject, t.predicate, t.object) for t in triples)
     dataset.canonicalize(pyoxigraph.CanonicalizationAlgorithm.UNSTABLE)
     return {str(quad) for quad in dataset}

@@ -108,10 +108,10 @@ class ConceptReader:
         self.literal = rt.oxigraph().Literal
         self.named = rt.oxigraph().NamedNode
         self.predicates: set[str] = set()
-        self.texts: dict[str, list[_Text]] = {}
+        self.texts: list[list[_Text]] = []  # of each concept
         self.ids: dict[str, str] = {}
+        self.languages: Counter[str] = Counter()  # how many concepts are named in each; empty for none stated
         self._gather()
-        self.languages = self._languages()
         self.language = self._usual_language() if language is None else self._stated_language(language)
         self.ranks: dict[str, int] = {}
         self.defined_by_comments = rt.COMMENT in self.predicates and self.predicates.isdisjoint(rt.DEFINITIONS)
@@ -120,32 +120,31 @@ class ConceptReader:
         self.nameless: set[str] = set()
 
     def _gather(self) -> None:
-        """One pass over the statements: ids, texts (not blank) of names and definitions, and which predicates occur."""
-        literal, predicates = self.literal, self.predicates
+        """One pass over the statements: ids, texts (not blank) of names and definitions, languages of names, and which
+        predicates occur."""
+        literal, predicates, languages, names = self.literal, self.predicates, self.languages, rt.NAMES
         for iri in self.graph.concepts:
-            stated, texts = None, []
+            stated: str | None = None
+            tags: list[str] = []
+            texts: list[_Text] = []
             for statement in self.graph.about.get(iri, ()):
                 predicate, value = statement
-                predicates.add(predicate)
-                if type(value) is literal:
-                    if predicate in _TEXTS:
-                        text = value.value
-                        if text.strip():
-                            texts.append((statement, text, value.language or ""))
-                    elif predicate == rt.OBO_ID and stated is None:
-                        stated = value.value
+                if predicate not in predicates:
+                    predicates.add(predicate)
+                if predicate in _TEXTS:
+                    if type(value) is literal and not (text := value.value).isspace() and text:
+                        language = value.language or ""
+                        texts.append((statement, text, language))
+                        if predicate in names and language not in tags:
+                            tags.append(language)
+                elif predicate == rt.OBO_ID and stated is None and type(value) is literal:
+                    stated = value.value
             self.ids[iri] = rt.id_of(iri, stated)
-            self.texts[iri] = texts
+            self.texts.append(texts)
+            for language in tags:
+                languages[language] += 1
 
     # -- language -----------------------------------------------------------------------------------------------------
-
-    def _languages(self) -> Counter[str]:
-        """How many concepts are named in each language; empty for names without one."""
-        languages: Counter[str] = Counter()
-        for texts in self.texts.values():
-            tags = [language for statement, _, language in texts if statement[0] in rt.NAMES]
-            languages.update(tags if len(tags) < 2 else list(dict.fromkeys(tags)))
-        return languages
 
     def _usual_language(self) -> str:
         """English where it names nearly as many concepts as any other, since more was learnt from English texts; else
@@ -171,19 +170,19 @@ class ConceptReader:
 
     def read_all(self) -> None:
         """Add every concept and edge to the draft."""
-        about = self.graph.about
-        for iri, line in self.graph.concepts.items():
-            self._read_concept(iri, about.get(iri, []), line)
-        for (parent, child), line in self.graph.edges.items():
-            self.draft.edge(self.ids[parent], self.ids[child], line)
+        about, ids, draft, edges = self.graph.about, self.ids, self.draft, self.graph.edges
+        for (iri, line), texts in zip(self.graph.concepts.items(), self.texts, strict=True):
+            self._read_concept(iri, about.get(iri, []), texts, line)
+        self.texts.clear()
+        draft.parents = [ids[parent] for parent, _ in edges]
+        draft.children = [ids[child] for _, child in edges]
+        draft.edge_lines = list(edges.values())
 
     def describes_others(self) -> bool:
         """Whether the file says more of anything but concepts than what it is and is called."""
-        plain = (rt.TYPE, rt.NAMES[1])
-        return any(
-            key[:2] != "_:" and key not in self.graph.concepts and any(p not in plain for p, _ in statements)
-            for key, statements in self.graph.about.items()
-        )
+        plain, about = (rt.TYPE, rt.NAMES[1]), self.graph.about
+        others = [key for key in about.keys() - self.graph.concepts.keys() if key[:2] != "_:"]
+        return any(predicate not in plain for key in others for predicate, _ in about[key])
 
     def report(self) -> None:
         """Say which language was taken, and what the taxonomy does not carry."""
@@ -203,21 +202,21 @@ class ConceptReader:
                 f"{counted(len(outside), 'collection')} not read as concepts; --relations member does so"
             )
 
-    def _read_concept(self, iri: str, statements: list[Statement], line: int) -> None:
-        texts = self.texts.pop(iri)
+    def _read_concept(self, iri: str, statements: list[Statement], texts: list[_Text], line: int) -> None:
         name = self._choose(texts, rt.NAMES)
         definition = self._choose(texts, self.definitions)
-        usual = {id(text[0]) for text in (name, definition) if text is not None and self._is_usual_text(text, texts)}
+        plain_name = name[0] if name is not None and self._is_usual_text(name, texts) else None
+        plain_definition = definition[0] if definition is not None and self._is_usual_text(definition, texts) else None
         synonyms: dict[str, None] = {}
         images: list[str] = []
         extras: list[tuple[str, str]] = []
+        literal, synonym_words = self.literal, rt.SYNONYM_SET
         for statement in statements:
-            predicate, value = statement
-            if id(statement) in usual:
+            if statement is plain_name or statement is plain_definition:
                 continue
-            if predicate in rt.SYNONYM_SET and type(value) is self.literal:
-                text = value.value
-                synonyms[text] = None
+            predicate, value = statement
+            if predicate in synonym_words and type(value) is literal:
+                synonyms[value.value] = None
                 if not self._is_usual_synonym(predicate, value, iri):
                     extras.append(self._synonym_extra(iri, predicate, value))
             elif predicate in HIERARCHY:
@@ -269,6 +268,8 @@ class ConceptReader:
         """The best text: in the usual language or none, else in English; then by predicate, then the first. The
         language comes first because a change of vocabulary moves a name to another predicate, but not its
         translations. A text without a language is no translation, so there the better predicate wins."""
+        if len(texts) < 2:
+            return texts[0] if texts and texts[0][0][0] in predicates else None
         best = predicates[0]
         for text in texts:
             if text[2] == self.language and text[0][0] == best:

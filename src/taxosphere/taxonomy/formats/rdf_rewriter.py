@@ -161,7 +161,7 @@ class Rewriter:
     def _all(self, syntax: str) -> Iterator[Any]:
         """Every statement of the new document; graphs are kept where both syntaxes have them."""
         if syntax in ("N_QUADS", "TRIG") and self.source.document.syntax in ("N_QUADS", "TRIG"):
-            for quad, _ in self.source.document.statements():
+            for quad in self.source.document.statements():
                 if (self.graph.key(quad.subject), quad.predicate.value, str(quad.object)) not in self.removed:
                     yield quad
         else:
@@ -293,7 +293,7 @@ class Rewriter:
         """The graph that most statements stand in."""
         if self.source.document.syntax not in ("N_QUADS", "TRIG"):
             return self.ox.DefaultGraph()
-        names = Counter(quad.graph_name for quad, _ in self.source.document.statements())
+        names = Counter(quad.graph_name for quad in self.source.document.statements())
         return names.most_common(1)[0][0]
 
 

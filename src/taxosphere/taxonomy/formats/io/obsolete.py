@@ -21,7 +21,7 @@ META = "obsolete"
 
 def set_aside(draft: Draft) -> None:
     """An id that is used twice stays where the fault is found; where all are obsolete, they are what there is."""
-    marked = [row for row, extras in enumerate(draft.extras) if is_obsolete(extras)]
+    marked = [row for row, extras in enumerate(draft.extras) if extras and is_obsolete(extras)]
     if not marked:
         return
     linked, uses = {*draft.parents, *draft.children}, Counter(draft.ids)

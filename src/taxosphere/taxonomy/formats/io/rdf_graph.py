@@ -21,6 +21,7 @@ _TOPS = (rt.TOP_CONCEPT_OF, rt.HAS_TOP_CONCEPT)
 _NOTED = frozenset({rt.TYPE, *HIERARCHY, *_TOPS})
 # Relations that lead from parent to child; all others lead from child to parent, like part_of.
 _ANONYMOUS = ("_:", "<<")
+_NO_CONCEPT = (*_ANONYMOUS, *rt.VOCABULARY_PREFIXES)  # how subjects begin that are no concepts
 _DOWNWARD = re.compile(r"narrow|member$|has_?part$|hasMember$", re.IGNORECASE)
 
 
@@ -29,8 +30,8 @@ class Graph:
     """Statements by subject, and which subjects are concepts. Anonymous nodes are called ``_:label``."""
 
     about: dict[str, list[Statement]] = field(default_factory=dict)
+    lines: list[int] = field(default_factory=list)  # for each subject of `about`, the line it is first met in
     # Each with the line it is first met in.
-    lines: dict[str, int] = field(default_factory=dict)
     concepts: dict[str, int] = field(default_factory=dict)
     edges: dict[Edge, int] = field(default_factory=dict)
     used: Counter[str] = field(default_factory=Counter)  # words of the hierarchy, how often
@@ -102,70 +103,81 @@ def collect(document: Document, options: ReadOptions) -> Graph:
         For a syntax error, or a relation that is not there.
     """
     graph = Graph(prefixes=document.prefixes)
-    ox = rt.oxigraph()
-    named, about, lines = ox.NamedNode, graph.about, graph.lines
+    named, about, lines, position = rt.oxigraph().NamedNode, graph.about, graph.lines, document.position
     predicates: dict[str, str] = {}  # one string for each, so that later look-ups need not compare letters
-    for quad, line in document.statements():
-        subject, predicate = quad.subject, quad.predicate.value
-        predicate = predicates.setdefault(predicate, predicate)
-        key = subject.value if type(subject) is named else graph.key(subject)
-        statements = about.get(key)
-        if statements is None:
-            about[key] = statements = []
-            lines[key] = line
-        statements.append((predicate, quad.object))
-        if predicate in _NOTED:
-            _note(graph, key, predicate, statements[-1][1], line, named)
+    # Statements of the hierarchy by predicate and object: many subjects share one.
+    shared: dict[str, dict[str, tuple[Statement, str]]] = {predicate: {} for predicate in _NOTED}
+    subject, statements = None, list[Statement]()
+    for quad in document.statements():
+        term, predicate, value = quad.subject, quad.predicate.value, quad.object
+        key = term.value if type(term) is named else graph.key(term)
+        if key != subject:  # statements about a subject mostly stand together
+            subject, present = key, about.get(key)
+            if present is None:
+                about[key] = statements = []
+                lines.append(position.line)
+            else:
+                statements = present
+        same = shared.get(predicate)
+        if same is None:
+            statements.append((predicates.setdefault(predicate, predicate), value))
+        elif type(value) is named:
+            other = value.value
+            statement, other = same.get(other) or same.setdefault(other, ((predicate, value), other))
+            statements.append(statement)
+            _note(graph, subject, statement[0], other, position.line)
+        else:
+            statements.append((predicates.setdefault(predicate, predicate), value))
+            _note(graph, subject, predicate, None, position.line)
     if document.syntax in ("N_QUADS", "TRIG") and _has_graphs(document):  # several may state the same
-        graph.about = {key: list(dict.fromkeys(statements)) for key, statements in about.items()}
+        graph.about = about = {key: list(dict.fromkeys(statements)) for key, statements in about.items()}
     if options.relations or options.equivalents:
         _add_edges(graph, document, options)
     # Concepts in the order the file describes them, those it only mentions last.
-    described = {iri: line for iri, line in graph.lines.items() if iri in graph.concepts}
-    graph.concepts = described | {iri: line for iri, line in graph.concepts.items() if iri not in described}
+    described = {iri: line for iri, line in zip(about, lines, strict=True) if iri in graph.concepts}
+    if len(described) < len(graph.concepts):
+        described |= {iri: line for iri, line in graph.concepts.items() if iri not in described}
+    graph.concepts = described
     return graph
 
 
 def _has_graphs(document: Document) -> bool:
-    return len({quad.graph_name for quad, _ in document.statements()}) > 1
+    return len({quad.graph_name for quad in document.statements()}) > 1
 
 
-def _note(graph: Graph, key: str, predicate: str, value: Any, line: int, node: type) -> None:
-    """Take a statement into the hierarchy if it is a part of it."""
-    named, concepts = type(value) is node, graph.concepts
-    if named and key in concepts and (predicate == rt.BROADER or predicate == rt.SUBCLASS):  # most statements
-        other = value.value
-        if other in concepts or not rt.is_vocabulary(other):
-            graph.edges.setdefault((other, key), line)
-            concepts.setdefault(other, line)
-            graph.used[predicate] += 1
-        return
-    anonymous = key[:2] in _ANONYMOUS
+def _note(graph: Graph, key: str, predicate: str, other: str | None, line: int) -> None:
+    """Take a statement into the hierarchy if it is a part of it; `other` is the address of its object if it has one."""
+    concepts = graph.concepts
     if predicate == rt.TYPE:
-        kind = value.value if named else ""
-        if kind in rt.CONCEPT_TYPES:
-            if not anonymous and not rt.is_vocabulary(key):
-                graph.concepts.setdefault(key, line)
-                graph.used[kind] += 1
-            elif kind == rt.CONCEPT_TYPES[0]:
-                graph.anonymous.add(key)
-        elif kind in rt.COLLECTION_TYPES and not anonymous:
-            graph.collections[key] = None
-    elif anonymous or rt.is_vocabulary(key):
+        _note_type(graph, key, other, line)
+    elif key in concepts and other in concepts and (predicate == rt.BROADER or predicate == rt.SUBCLASS):
+        graph.edges.setdefault((other, key), line)  # most statements
+        graph.used[predicate] += 1
+    elif key.startswith(_NO_CONCEPT):
         return
     elif predicate in _TOPS:
-        concept = key if predicate == rt.TOP_CONCEPT_OF else value.value if named else None
+        concept = key if predicate == rt.TOP_CONCEPT_OF else other
         if concept is not None and not rt.is_vocabulary(concept):
-            graph.concepts.setdefault(concept, line)
+            concepts.setdefault(concept, line)
             graph.used[rt.BROADER] += 1
-    elif not named or rt.is_vocabulary(value.value):
-        graph.concepts.setdefault(key, line)  # below owl:Thing or an anonymous class
+    elif other is None or rt.is_vocabulary(other):
+        concepts.setdefault(key, line)  # below owl:Thing or an anonymous class
     else:
-        other = value.value
         graph.edges.setdefault((key, other) if predicate == rt.NARROWER else (other, key), line)
-        graph.concepts.setdefault(key, line)
-        graph.concepts.setdefault(other, line)
+        concepts.setdefault(key, line)
+        concepts.setdefault(other, line)
         graph.used[predicate] += 1
+
+
+def _note_type(graph: Graph, key: str, kind: str | None, line: int) -> None:
+    if kind in rt.CONCEPT_TYPES:
+        if not key.startswith(_NO_CONCEPT):
+            graph.concepts.setdefault(key, line)
+            graph.used[kind] += 1
+        elif kind == rt.CONCEPT_TYPES[0]:
+            graph.anonymous.add(key)
+    elif kind in rt.COLLECTION_TYPES and not key.startswith(_ANONYMOUS):
+        graph.collections[key] = None
 
 
 def _add_edges(graph: Graph, document: Document, options: ReadOptions) -> None:
@@ -173,8 +185,9 @@ def _add_edges(graph: Graph, document: Document, options: ReadOptions) -> None:
     properties = _properties(graph, document, options.relations) if options.relations else {}
     named = rt.oxigraph().NamedNode
     sources = [*graph.concepts, *(graph.collections if rt.MEMBER in properties else ())]
+    lines = dict(zip(graph.about, graph.lines, strict=True))
     for key in sources:
-        line = graph.lines.get(key, 0)
+        line = lines.get(key, 0)
         for predicate, value in graph.about.get(key, ()):
             if predicate in properties and isinstance(value, named) and not rt.is_vocabulary(value.value):
                 _add_edge(graph, (key, predicate, value.value), properties[predicate], line)

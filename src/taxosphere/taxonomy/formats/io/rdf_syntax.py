@@ -50,6 +50,13 @@ NOT_IN_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]
 
 
 @dataclass(slots=True)
+class Position:
+    """The line that a parser is at; 0 in JSON-LD, which is parsed in larger pieces."""
+
+    line: int = 0
+
+
+@dataclass(slots=True)
 class Document:
     """An RDF or OWL text and what is needed to parse it.
 
@@ -65,6 +72,8 @@ class Document:
         The file that errors name.
     prefixes : dict of str to str
         Filled by `statements`.
+    position : Position
+        Where `statements` is: the line in which the statement ends that it has just returned.
     """
 
     text: str
@@ -72,10 +81,10 @@ class Document:
     name: str
     path: Path
     prefixes: dict[str, str] = field(default_factory=dict)
+    position: Position = field(default_factory=Position)
 
-    def statements(self) -> Iterator[tuple[Any, int]]:
-        """Every statement as a triple or quad of RDF terms, and the line where it ends (0 in JSON-LD, which is parsed
-        in larger pieces).
+    def statements(self) -> Iterator[Any]:
+        """Every statement as a triple or quad of RDF terms; `position` tells its line.
 
         Raises
         ------
@@ -85,42 +94,43 @@ class Document:
         text = self.text.removeprefix(MARK)
         base = f"file:///{quote(self.name)}"
         if self.syntax in OWL_SYNTAXES:
-            yield from OWL_SYNTAXES[self.syntax](text, base, self.path, self.prefixes)
+            for triple, self.position.line in OWL_SYNTAXES[self.syntax](text, base, self.path, self.prefixes):
+                yield triple
             return
         if self.syntax == "RDF_XML":
             check_xml(self.path, text)
         if self.syntax == "JSON_LD":
             check_json_depth(self.path, text)
         ox = oxigraph()
-        lines = _Lines(text.encode())
+        position = Position() if self.syntax == "JSON_LD" else self.position
+        position.line = 1
+        lines = _Lines(text.encode(), position)
         try:
             parser = ox.parse(lines, format=getattr(ox.RdfFormat, self.syntax), base_iri=base)
-            numbered = self.syntax != "JSON_LD"
-            for quad in parser:
-                yield quad, lines.number if numbered else 0
+            yield from parser
             self.prefixes.update(parser.prefixes)
         except (SyntaxError, ValueError) as error:
             message = _POSITION.sub("", str(error.args[0] if error.args else error))
-            line = getattr(error, "lineno", None) or lines.number
+            line = getattr(error, "lineno", None) or position.line
             raise InputError(f"RDF syntax error: {message}", path=self.path, line=line) from None
 
 
 class _Lines:
     """Hands a file out line by line, so that the line the parser is at can be told at any time."""
 
-    def __init__(self, data: bytes) -> None:
-        self.lines = iter(io.BytesIO(data))
+    def __init__(self, data: bytes, position: Position) -> None:
+        self.next_line = io.BytesIO(data).readline
+        self.position = position
         self.rest = b""
-        self.number = 1
-        self.ended = 0
+        self.ended = False
 
     def read(self, size: int = -1) -> bytes:
-        line = self.rest or next(self.lines, b"")
+        line = self.rest or self.next_line()
         if len(line) > size >= 0:
             line, self.rest = line[:size], line[size:]
         elif self.rest:
             self.rest = b""
-        self.number += self.ended
+        self.position.line += self.ended
         self.ended = line[-1:] == b"\n"
         return line
 

@@ -50,6 +50,7 @@ SYNONYMS = (
     SKOS + "hiddenLabel",
 )
 SYNONYM_SET = frozenset(SYNONYMS)
+VOCABULARY_PREFIXES = (OWL, RDFS, RDF, SKOS)
 CONCEPT_TYPES = (SKOS + "Concept", OWL + "Class", RDFS + "Class")
 COLLECTION_TYPES = (SKOS + "Collection", SKOS + "OrderedCollection")
 # What OBO says with a tag; both ways, for plain literals only.
@@ -193,7 +194,7 @@ def is_address(text: str) -> bool:
 
 def is_vocabulary(iri: str) -> bool:
     """`owl:Thing` and its like: words to describe a hierarchy with, not concepts of one."""
-    return iri.startswith((OWL, RDFS, RDF, SKOS))
+    return iri.startswith(VOCABULARY_PREFIXES)
 
 
 def is_literal(term: Any) -> bool:

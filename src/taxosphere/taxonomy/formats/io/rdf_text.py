@@ -117,8 +117,8 @@ def _without_lines(document: Document, removed: Removed) -> str:
     """A text of one statement per line without those that go."""
     graph = Graph()
     gone = {
-        line
-        for quad, line in document.statements()
+        document.position.line
+        for quad in document.statements()
         if (graph.key(quad.subject), quad.predicate.value, str(quad.object)) in removed
     }
     lines = document.text.split("\n")
