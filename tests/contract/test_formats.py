@@ -75,6 +75,7 @@ READ_ONLY = {
         "icd10cm_tabular_2026.xml",
         "<ICD10CM.tabular><chapter><name>1</name><section id='A00-A09'/></chapter></ICD10CM.tabular>",
     ),
+    "xml": ("x.xml", "<list><item><name>animal</name><item><name>bird</name></item></item></list>"),
 }
 # Read only too, and folders; built in taxonomy/formats/test_releases.py
 OF_FOLDERS = {"ncbi taxdump", "snomed rf2"}
@@ -91,7 +92,7 @@ def test_every_format_has_a_case() -> None:
     assert not any(registry.FORMATS[name].write for name in {*READ_ONLY, *OF_PICTURES, *OF_FOLDERS})
     spellings = {suffix for form in registry.FORMATS.values() for suffix in form.suffixes}
     tried = {Path(name).suffix for name in NAMES} | {".taxo", ".noun", ".mm", ".tre"}
-    others = "/ .yml .terms .turtle .skos .xml .ndjson .verb .adj .adv .nwk .newick .tree .claml .dmp .pq .feather .ipc"
+    others = "/ .yml .terms .turtle .skos .xml .ndjson .verb .adj .adv .nwk .nw .nh .newick .tree .claml .dmp .pq .feather .ipc"
     tables = ".md .markdown .txt .tab .xls .ods .xlsm .xlsb"
     assert spellings - tried <= {*others.split(), *tables.split()}  # other names of those tried
 

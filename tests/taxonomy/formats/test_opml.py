@@ -86,7 +86,7 @@ def test_a_character_that_xml_lacks_is_refused_before_anything_is_written(tmp_pa
         ("x.claml", "<ClaML>\n<Class code='1'><SuperClass code='2'/></Class></ClaML>", 2, "the edge names '2'"),
         (
             "x.xml",
-            "<ICD10CM.tabular><chapter>\n<section/></chapter></ICD10CM.tabular>",
+            "<ICD10CM.tabular><chapter><name>1</name>\n<section/></chapter></ICD10CM.tabular>",
             2,
             "a <section> without a code",
         ),

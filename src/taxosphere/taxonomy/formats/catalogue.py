@@ -39,6 +39,7 @@ from taxosphere.taxonomy.formats import (
     semeval,
     snomed_rf2,
     wordnet,
+    xml_outline,
     yaml_tree,
 )
 from taxosphere.taxonomy.formats.io import grid, kept_text
@@ -278,9 +279,18 @@ FORMATS = {
             recognise=icd10cm.recognise,
         ),
         Format(
+            name="xml",
+            summary="XML whose elements nest in themselves",
+            suffixes=(),
+            reads_also=(".xml",),
+            read=xml_outline.read,
+            recognise=xml_outline.recognise,
+            options=frozenset({"encoding"}),
+        ),
+        Format(
             name="newick",
             summary="Newick trees",
-            suffixes=(".tre", ".nwk", ".newick", ".tree"),
+            suffixes=(".tre", ".nwk", ".newick", ".tree", ".nw", ".nh"),
             read=newick.read,
             write=newick.write,
             keeps_text=True,

@@ -109,7 +109,8 @@ def _header(draft: Draft, first: Row, options: ReadOptions) -> list[str] | None:
 def _without_header(draft: Draft, first: Row, stated: tuple[str, str] | None) -> list[str]:
     number, row = first
     if len(row) < 2:
-        raise InputError("one column; an edge list needs a parent and a child", path=draft.path, line=number)
+        message = "one column without indentation or paths; an edge list needs a parent and a child"
+        raise InputError(f"{message}; --nested reads codes that nest", path=draft.path, line=number)
     if {"id", "name"} <= {cells.column_name(cell) for cell in row}:
         message = "is a table of concepts without a column of parents; give the folder it lies in"
         hint = "or name the column with --map parent=TITLE, or read codes that nest with --nested"

@@ -39,10 +39,10 @@ def read(path: Path, options: ReadOptions) -> Draft:
     while waiting:
         element, parent = waiting.pop()
         code = element.text_of("name") or element.attributes.get("id", "")
-        if element.tag == "chapter":
-            code = f"chapter {code}"
         if not code:
             raise InputError(f"a <{element.tag}> without a code", path, element.line)
+        if element.tag == "chapter" or (element.tag == "section" and code in _codes(element)):
+            code = f"{element.tag} {code}"
         terms = [note.text() for term in element.elements("inclusionTerm") for note in term.elements("note")]
         extras = [("kind", element.tag)]
         for item in element.elements():
@@ -58,3 +58,8 @@ def read(path: Path, options: ReadOptions) -> Draft:
     if extensions:
         draft.left_out(f"{counted(extensions, 'definition')} of seventh characters left out")
     return draft
+
+
+def _codes(section: Element) -> set[str]:
+    """The codes of the diagnoses in a section; one that holds a single category is called like it."""
+    return {item.text_of("name") for item in section.elements("diag")}

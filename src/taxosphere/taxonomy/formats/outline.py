@@ -22,6 +22,7 @@ _DASHES = re.compile(r"\s*([-*+.>]{1,20})\s*(?![-*+.>])(.*)")
 _DRAWN = re.compile(r"^[│|\s\u00a0]*[├└+`|]?[─-]{1,3}\s")
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
 _EMPHASIS = re.compile(r"(\*\*|__|\*|_|`)(.+?)\1")
+MANY, FEWEST_BELOW = 100, 0.05  # a text of so many lines is believed to be an outline if this share is indented
 TAB = 4  # columns, where tabs and blanks are mixed
 _FENCE = ("```", "~~~")
 
@@ -42,9 +43,8 @@ def is_outline(lines: Sequence[str]) -> bool:
     headings = sum(_HEADING.fullmatch(line) is not None for line in lines)
     if deep:
         return deep < len(lines)
-    return (len(dashes) > 1 and sum(_DASHES.fullmatch(line) is not None for line in lines) >= 0.5 * len(lines)) or (
-        headings > 1 and bullets > 1
-    )
+    dashed = sum(_DASHES.fullmatch(line) is not None for line in lines)
+    return (len(dashes) > 1 and dashed >= 0.5 * len(lines)) or (headings > 1 and bullets > 1)
 
 
 def read(path: Path, options: ReadOptions) -> Draft:
@@ -68,6 +68,9 @@ def read(path: Path, options: ReadOptions) -> Draft:
     if len(entries) < len(lines):
         draft.left_out(f"{counted(len(lines) - len(entries), 'line')} that are no part of the outline")
     collector.finish()
+    if len(draft.ids) >= MANY and len(draft.parents) < FEWEST_BELOW * len(draft.ids):
+        message = f"{counted(len(draft.ids), 'line')}, of which {len(draft.parents):,} stand below another"
+        raise InputError(f"{message}: that is no outline; indent what is below, or save it as a table", path=path)
     if not draft.parents:
         draft.notes.append("no line stands below another: there is not one edge")
     return draft

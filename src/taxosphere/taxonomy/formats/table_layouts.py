@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +23,10 @@ HEADER_ROWS = 20  # among which the titles stand
 LONGEST_TITLE = 80
 NESTED = 0.9  # share of codes with a code above them that makes a table of nested codes believed
 FEW_ROWS = 3
+_MEASURE = re.compile(
+    r"[-+]?\d*[.,]\d+(?:[eE][-+]?\d+)?%?"  # 0.25, 3,5 %
+    r"|\d{4}([-/])\d\d\1\d\d(?:[ T][\d:.]+Z?)?|\d{1,2}([./])\d{1,2}\2\d{2,4}"  # 2024-05-31, 31.5.2024
+)
 
 
 @dataclass(slots=True)
@@ -306,7 +311,7 @@ def _is_code_table(grid: Grid, reading: Reading) -> bool:
     if "id" not in roles or not {"name", "description"} & roles.keys():
         return False
     codes = column(grid, reading, roles["id"])
-    if len(codes) < 10 or nesting_share(codes) < NESTED:
+    if len(codes) < 10 or "://" in codes[0] or nesting_share(codes) < NESTED or _are_row_numbers(codes):
         return False
     reading.layout = CODES
     reading.notes.append("--map parent=TITLE names a column of parents, if there is one")
@@ -320,9 +325,23 @@ def _is_edge_list(grid: Grid, reading: Reading, options: ReadOptions) -> bool:
     if reading.header >= 0 and ("parent" in reading.roles) != ("child" in reading.roles):
         return True  # the reader of edge lists says which title is missing
     left, right = ([row[i].strip() if i < len(row) else "" for row in grid.rows] for i in (0, 1))
+    described = reading.header >= 0 and "id" in reading.roles and len(reading.roles) == 2  # an id and its text
+    if described or _are_measures(left[1:]) or _are_measures(right[1:]):
+        raise _not_understood(grid, reading)
     if len(set(left)) < len(left) or set(left) & set(right) or 2 * len(set(right)) < len(right):
         return True
     raise _not_understood(grid, reading)
+
+
+def _are_row_numbers(codes: Sequence[str]) -> bool:
+    """Whether numbers only count the rows: 10 to 19 are not below 1 then."""
+    numbers = {int(code) for code in codes if code.isdecimal() and len(code) < 10}
+    return len(numbers) == len(codes) and max(numbers) - min(numbers) < 1.2 * len(numbers)
+
+
+def _are_measures(cells: Sequence[str]) -> bool:
+    """Whether nearly all cells are decimal numbers or dates, which name nothing."""
+    return sum(_MEASURE.fullmatch(cell) is not None for cell in cells) >= NESTED * len(cells)
 
 
 def _not_understood(grid: Grid, reading: Reading) -> InputError:

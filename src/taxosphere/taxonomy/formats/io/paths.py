@@ -49,6 +49,8 @@ BEHIND = tuple(
     )
 )
 ALMOST_ALL = 0.98
+# What holds "/" or ":" and is no path: addresses, ids such as GO:0008150, dates, times and ratios.
+_NO_PATH = re.compile(r"[A-Za-z][\w+.-]*:(?!:)\S*|[\d\s/:;|.,+-]+")
 LONGEST = 400  # characters in which an id is sought beside a path; the time grows with their square
 
 
@@ -109,6 +111,8 @@ def recognise_style(texts: Sequence[str], separator: str | None = None, with_ids
     sample = [text.strip() for text in texts[:SAMPLE] if text.strip()]
     if len(sample) < 2:
         return PathStyle(separator) if separator and sample else None
+    if separator is None and 2 * sum(_NO_PATH.fullmatch(text) is not None for text in sample) > len(sample):
+        return None
     styles = [_scored(sample, PathStyle(char)) for char in ([separator] if separator else _present(sample))]
     for patterns, behind in ((BEFORE, False), (BEHIND, True)) if with_ids else ():
         for index, pattern in enumerate(patterns):

@@ -125,10 +125,10 @@ def collect(document: Document, options: ReadOptions) -> Graph:
             other = value.value
             statement, other = same.get(other) or same.setdefault(other, ((predicate, value), other))
             statements.append(statement)
-            _note(graph, subject, statement[0], other, position.line)
+            _note(graph, key, statement[0], other, position.line)
         else:
             statements.append((predicates.setdefault(predicate, predicate), value))
-            _note(graph, subject, predicate, None, position.line)
+            _note(graph, key, predicate, None, position.line)
     if document.syntax in ("N_QUADS", "TRIG") and _has_graphs(document):  # several may state the same
         graph.about = about = {key: list(dict.fromkeys(statements)) for key, statements in about.items()}
     if options.relations or options.equivalents:

@@ -94,7 +94,8 @@ class Document:
         text = self.text.removeprefix(MARK)
         base = f"file:///{quote(self.name)}"
         if self.syntax in OWL_SYNTAXES:
-            for triple, self.position.line in OWL_SYNTAXES[self.syntax](text, base, self.path, self.prefixes):
+            for triple, line in OWL_SYNTAXES[self.syntax](text, base, self.path, self.prefixes):
+                self.position.line = line
                 yield triple
             return
         if self.syntax == "RDF_XML":

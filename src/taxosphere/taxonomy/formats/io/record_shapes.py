@@ -24,6 +24,7 @@ from taxosphere.taxonomy.formats.io.orientation import direction
 SOURCE = ("source", "from", "subject", "sub", "start", "src")
 TARGET = ("target", "to", "object", "obj", "end", "dst")
 _PATH = re.compile(r"\S\s*(?: > |>|::| / | \| | » | → )\s*\S")
+FEWEST_RECORDS = 3  # objects that tell fields of records from names of concepts
 LINKS = ("links", "edges", "relations", "relationships")
 # Keys that stand around the concepts of a file and are none themselves.
 CONTAINERS = frozenset(
@@ -182,6 +183,8 @@ def _wrapped(top: jv.Entry, path: Path, naming: tuple[str, ...]) -> Shape | None
         for key, item in value.items()
         if _is_collection(item, naming)
     ]
+    if len(lists) > 1:
+        lists = [keys for keys in lists if rk.plain(keys[-1]) in CONTAINERS]
     if len(lists) != 1:
         return None
     holder, key = (top if len(lists[0]) == 1 else top[lists[0][0]]), lists[0][-1]
@@ -278,7 +281,34 @@ def _keyed(top: jv.Entry, path: Path) -> Shape:
         raise InputError(message, path, top.line)
     if all(value is None or _texts(value) for value in top.values()):
         return _adjacency(top)
+    if fields := _record_fields(top):
+        keys = ", ".join(f"'{key[:40]}'" for key in fields[:6])
+        message = f"the objects all have the keys {keys}, so these are no names of concepts, and none names a parent"
+        ways = "--map parent=KEY or --map child=KEY states which one does, --map name=KEY which holds the name"
+        raise InputError(f"{message}; {ways}", path, top.line)
     return Shape(list(_KeyedTree(top, path).entries(top, top.line)), "keys")
+
+
+def _record_fields(top: jv.Entry) -> list[str]:
+    """Keys that most objects of a group have, some with a text or number and some with a list or object: the fields of
+    records. In a tree of names, what stands below a name is all of one kind, or an attribute beside its children."""
+    waiting: list[Any] = [top]
+    while waiting:
+        item = waiting.pop()
+        inner = list(item.values()) if isinstance(item, dict) else item
+        group = [value for value in inner if isinstance(value, dict)]
+        waiting += [value for value in inner if isinstance(value, list | dict)]
+        if len(group) < FEWEST_RECORDS:
+            continue
+        counts = Counter(key for value in group for key in value)
+        kinds = {key: [value[key] for value in group if value.get(key) is not None] for key in counts}
+        single = [key for key, values in kinds.items() if values and not any(map(_is_branch, values))]
+        branches = [key for key, values in kinds.items() if any(map(_is_branch, values))]
+        shared = [key for key in single if 2 * counts[key] > len(group)]
+        repeated = [key for key in branches if counts[key] >= max(FEWEST_RECORDS, 0.3 * len(group))]
+        if shared and repeated:
+            return shared + repeated
+    return []
 
 
 def _texts(value: Any) -> bool:

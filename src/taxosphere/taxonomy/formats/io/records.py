@@ -72,6 +72,8 @@ def understand(value: Any, path: Path, options: ReadOptions) -> Records:
     if shape.wrapper:
         style |= {"top": shape.top, "wrapper": shape.wrapper}
     shape.entries, notes = _out_of_groups(shape.entries)
+    if shape.style == "keys":
+        notes.append("keys read as names, what stands below a key as below that concept")
     objects = [entry for entry in shape.entries if isinstance(entry, jv.Entry)]
     _check_mapping(options, shape.entries, path)
     if shape.edges or shape.style == "graph":
@@ -129,6 +131,9 @@ def check_edges(draft: Draft, records: Records) -> None:
         raise InputError(
             f"{message}; state with --map parent=KEY or --map child=KEY what is above or below", draft.path
         )
+    shown = ", ".join(f"'{key[:40]}'" for key in list(counts.values)[:8])
+    seen = f" among the keys {shown}" if shown else ""
+    draft.notes.append(f"not one edge: no relation{seen}; --map parent=KEY or --map child=KEY states one")
 
 
 def _check_mapping(options: ReadOptions, entries: list[Any], path: Path) -> None:

@@ -107,6 +107,15 @@ def open_bytes(path: Path) -> Iterator[IO[bytes]]:
 
 
 @contextmanager
+def open_declared_bytes(path: Path) -> Iterator[IO[bytes]]:
+    """Decompressed bytes of a document that says itself how it is encoded; after the mark of UTF-8."""
+    with open_raw_bytes(path) as handle:
+        if cast(io.BufferedReader, handle).peek(3)[:3] == UTF8_BOM:
+            handle.read(3)
+        yield handle
+
+
+@contextmanager
 def open_text(path: Path) -> Iterator[TextIO]:
     with open_bytes(path) as raw, io.TextIOWrapper(raw, encoding="utf-8", newline="\n") as text:
         yield text

@@ -47,7 +47,7 @@ PARENT = (
     "elternkategorie", "elternelement", "elternknoten", "übergeordnet", "übergeordneter begriff",
     "übergeordnete kategorie", "terme générique", "catégorie parente", "catégorie parent", "parente",
     "concept générique", "catégorie supérieure", "supérieur", "padre", "categoría padre", "categoria padre",
-    "término genérico", "superior",
+    "término genérico", "superior", "sub type of", "subtype of",
     "categoría superior", "pai", "categoria pai", "termo genérico", "genitore", "categoria genitore",
     "termine generico", "bovenliggend", "bovenliggende categorie", "bovenliggende", "ouder", "bredere term",
     "nadrzędny", "kategoria nadrzędna", "nadřazený", "nadřazená kategorie", "överordnad", "överordnat begrepp",
@@ -78,7 +78,7 @@ PATH = (
 LEVEL_WORDS = frozenset(
     "level lvl l lev tier ebene stufe niveau nivel livello nível poziom úroveň nivå niva taso seviye layer hierarchy "
     "hierarchie hierarchieebene category cat categories kategorie catégorie categoría categoria subcategory sub "
-    "depth rank taxonomy node group gruppe class h t c degree grade topic term concept variable уровень 层级 级 階層 "
+    "depth rank taxonomy group gruppe class h t c degree grade topic term concept variable уровень 层级 级 階層 "
     "department product type family segment".split()
 )
 # Columns that nest without numbers, outermost first; at least two of a line, in this order.

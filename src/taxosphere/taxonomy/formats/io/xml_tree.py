@@ -11,7 +11,7 @@ from pathlib import Path
 from xml.parsers import expat
 
 from taxosphere.errors import InputError
-from taxosphere.taxonomy.formats.io.streams import open_bytes
+from taxosphere.taxonomy.formats.io.streams import open_declared_bytes
 
 DEEPEST = 10_000
 _BLOCK = 1 << 18
@@ -76,24 +76,26 @@ def root_tag(head: bytes) -> str:
     return match[1].decode() if match else ""
 
 
-def parse(path: Path, root: str) -> Element:
+def parse(path: Path, root: str | None, encoding: str | None = None) -> Element:
     """Return the root element of an XML file.
 
     Parameters
     ----------
     path : Path
         The file, possibly compressed.
-    root : str
-        The tag that the root must have, in any case.
+    root : str or None
+        The tag that the root must have, in any case; None for any.
+    encoding : str, optional
+        Where the file does not declare the right one.
 
     Raises
     ------
     InputError
         On a syntax error, another root, a declared entity, or elements deeper than `DEEPEST`.
     """
-    reader = _Reader(path, root)
+    reader = _Reader(path, root, encoding)
     parser = reader.parser
-    with open_bytes(path) as handle:
+    with open_declared_bytes(path) as handle:
         try:
             while block := handle.read(_BLOCK):
                 parser.Parse(block, False)
@@ -107,12 +109,12 @@ def parse(path: Path, root: str) -> Element:
 
 
 class _Reader:
-    def __init__(self, path: Path, root: str) -> None:
+    def __init__(self, path: Path, root: str | None, encoding: str | None) -> None:
         self.path = path
         self.expected = root
         self.root: Element | None = None
         self.open: list[Element] = []
-        self.parser = expat.ParserCreate()
+        self.parser = expat.ParserCreate(encoding)
         self.parser.buffer_text = True
         self.parser.StartElementHandler = self.start
         self.parser.EndElementHandler = self.end
@@ -130,7 +132,7 @@ class _Reader:
         bare = {key.rpartition(":")[2] if key[:5] != "xmlns" else key: value for key, value in attributes.items()}
         element = Element(name.rpartition(":")[2], bare, line)
         if self.root is None:
-            if element.tag.casefold() != self.expected.casefold():
+            if self.expected is not None and element.tag.casefold() != self.expected.casefold():
                 raise InputError(f"begins with <{name[:40]}> where <{self.expected}> is expected", self.path, line)
             self.root = element
         else:
