@@ -92,8 +92,8 @@ def test_every_format_has_a_case() -> None:
     assert not any(registry.FORMATS[name].write for name in {*READ_ONLY, *OF_PICTURES, *OF_FOLDERS})
     spellings = {suffix for form in registry.FORMATS.values() for suffix in form.suffixes}
     tried = {Path(name).suffix for name in NAMES} | {".taxo", ".noun", ".mm", ".tre"}
-    others = "/ .yml .terms .turtle .skos .xml .ndjson .verb .adj .adv .nwk .nw .nh .newick .tree .claml .dmp .pq .feather .ipc"
-    tables = ".md .markdown .txt .tab .xls .ods .xlsm .xlsb"
+    others = "/ .yml .terms .turtle .skos .xml .ndjson .verb .adj .adv .nwk .newick .tree .claml .dmp .pq .feather .ipc"
+    tables = ".nw .nh .md .markdown .txt .tab .xls .ods .xlsm .xlsb"
     assert spellings - tried <= {*others.split(), *tables.split()}  # other names of those tried
 
 
