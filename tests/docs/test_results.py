@@ -20,10 +20,10 @@ def folders(pattern: str) -> list[Path]:
     return sorted(file.parent for file in RESULTS.glob(pattern))
 
 
-@pytest.mark.parametrize("folder", folders("bench*/runs.jsonl"), ids=lambda folder: folder.name)
+@pytest.mark.parametrize("folder", folders("bench*/runs.jsonl") + folders("scenarios/runs.jsonl"), ids=str)
 def test_bench_tables_follow_from_their_runs(folder: Path) -> None:
     lines = sorted(records.read(folder / "runs.jsonl"), key=records.key)
-    drawn = tables.markdown(tables.bench_tables(lines) + tables.significance_tables(lines))
+    drawn = tables.markdown(bench_page.tables_of(lines))
     assert (folder / "tables.md").read_text(encoding="utf-8") == drawn
     about = records.read_about(folder)
     assert about["commands"]

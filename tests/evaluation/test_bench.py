@@ -14,7 +14,7 @@ import pytest
 from taxosphere import Taxonomy
 from taxosphere.errors import InputError
 from taxosphere.evaluation import bench, records
-from taxosphere.evaluation.datasets import Dataset
+from taxosphere.evaluation.datasets import Dataset, find
 
 # A method from another package: slow enough to be killed in the middle, random enough that a lost seed would show.
 PLUGIN = """
@@ -127,3 +127,13 @@ def test_references_run_once_on_a_published_split(tmp_path: Path) -> None:
     assert len(bench.cells([place], ["tfidf"], 5, 0, bench.Setup("leaves"))) == 5
     with pytest.raises(InputError, match="no method"):
         bench.cells([place], ["guess"], 5, 0, bench.Setup())
+
+
+def test_scenarios_are_asked_of_the_method_with_probabilities_alone(tmp_path: Path) -> None:
+    places = [Dataset("animals", tmp_path), find("edam")]
+    todo = bench.cells(places, [], 2, 0, bench.Setup(split="scenarios"), "somewhere")
+    assert [cell.key for cell in todo] == [(name, "polaris", state) for name in ("animals", "edam") for state in (0, 1)]
+    assert [dict(cell.settings) for cell in todo[1:3]] == [{}, {"ranking.prior": "false"}]  # it has seen EDAM
+    assert {cell.data for cell in todo} == {"somewhere"}
+    with pytest.raises(InputError, match="tfidf"):
+        bench.cells(places, ["tfidf"], 1, 0, bench.Setup(split="scenarios"))

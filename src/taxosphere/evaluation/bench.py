@@ -16,7 +16,7 @@ from pathlib import Path
 from taxosphere import atomic
 from taxosphere.errors import InputError
 from taxosphere.evaluation import image_protocol, image_tasks, records
-from taxosphere.evaluation.datasets import Dataset
+from taxosphere.evaluation.datasets import EDAM, Dataset
 from taxosphere.evaluation.records import Record
 from taxosphere.evaluation.workers import Cell, Setup, run_cells
 from taxosphere.methods import registry as methods
@@ -36,7 +36,14 @@ class Failure:
     error: str
 
 
-def cells(datasets: Sequence[Dataset], names: Sequence[str], runs: int, random_state: int, setup: Setup) -> list[Cell]:
+def cells(
+    datasets: Sequence[Dataset],
+    names: Sequence[str],
+    runs: int,
+    random_state: int,
+    setup: Setup,
+    data: str | None = None,
+) -> list[Cell]:
     """One cell per data set, method and random state.
 
     Parameters
@@ -48,6 +55,8 @@ def cells(datasets: Sequence[Dataset], names: Sequence[str], runs: int, random_s
         Random states per method, from ``random_state`` on.
     random_state : int
     setup : Setup
+    data : str, optional
+        Folder of the benchmarks whose concepts are foreign ones in scenarios.
 
     Raises
     ------
@@ -58,15 +67,27 @@ def cells(datasets: Sequence[Dataset], names: Sequence[str], runs: int, random_s
         methods.tasks(name)  # raises where there is no such method
     todo: list[Cell] = []
     for dataset in datasets:
-        cells = _cells(dataset, names, runs, random_state, setup)
+        states = range(random_state, random_state + runs)
+        if setup.split == "scenarios":
+            cells = _scenario_cells(dataset, names, states, setup, data)
+        else:
+            cells = _cells(dataset, names, states, setup)
         if not cells:
             raise InputError(f"none of {', '.join(names)} can be asked of '{dataset.name}'")
         todo += cells
     return todo
 
 
-def _cells(dataset: Dataset, names: Sequence[str], runs: int, random_state: int, setup: Setup) -> list[Cell]:
-    states = range(random_state, random_state + runs)
+def _scenario_cells(
+    dataset: Dataset, names: Sequence[str], states: Sequence[int], setup: Setup, data: str | None
+) -> list[Cell]:
+    """Cells of the one method that gives probabilities; of EDAM without the prior, which has seen it."""
+    settings = (("ranking.prior", "false"),) if dataset.name == EDAM else ()
+    chosen = [name for name in names or ("polaris",) if name == "polaris"]
+    return [Cell(dataset, name, s, setup, settings=settings, data=data) for name in chosen for s in states]
+
+
+def _cells(dataset: Dataset, names: Sequence[str], states: Sequence[int], setup: Setup) -> list[Cell]:
     if not dataset.has_split and image_protocol.has_images(dataset.path):
         if not setup.descriptions:
             raise InputError(f"'{dataset.name}' is asked about images; leave out --without-descriptions")

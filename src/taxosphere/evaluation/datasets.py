@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from taxosphere.taxonomy.formats import registry
 from taxosphere.taxonomy.formats.registry import ReadOptions
 
 VARIABLE = "TAXOSPHERE_DATA"
+EDAM = "edam"  # the ontology that the package edam-ontology carries; the shipped prior was trained on it
 TEXT_BENCHMARKS = ("semeval_env", "semeval_sci", "wordnet_pooled", "semeval_food_temp", "mesh", "semeval_verb")
 
 
@@ -45,10 +47,12 @@ def folders(data: str | os.PathLike[str] | None = None) -> list[Path]:
 
 
 def find(name: str, data: str | os.PathLike[str] | None = None) -> Dataset:
-    """A benchmark by name, or any taxonomy by path."""
+    """A benchmark by name, EDAM where its package is installed, or any taxonomy by path."""
     for folder in folders(data):
         if "/" not in name and (folder / name).is_dir():
             return Dataset(name, folder / name)
+    if name == EDAM and (packaged := importlib.util.find_spec("edam_ontology")) and packaged.origin:
+        return Dataset(EDAM, Path(packaged.origin).parent / "EDAM.tsv")
     path = Path(name)
     if path.exists():
         return Dataset(path.resolve().name, path)

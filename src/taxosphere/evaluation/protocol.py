@@ -29,7 +29,7 @@ from taxosphere.typing import Progress
 if TYPE_CHECKING:
     from taxosphere.encoders.text.registry import TextEncoder
 
-SplitKind = Literal["published", "leaves", "images", "unseen"]
+SplitKind = Literal["published", "leaves", "scenarios", "images", "unseen"]
 Queries = Literal["leaves", "all"]
 ProtocolName = Literal["honest", "paper"]
 Spread = dict[str, float]  # {"mean": …, "std": …}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -37,12 +37,15 @@ class Answers:
         Probability of "none of these".
     same_as : tuple of sets of str
         Ids the query was said to be there already as.
+    parents_f1 : array
+        F1 of the parents it would be attached to and the true ones, nan where there are none; empty for branches.
     """
 
     probability: NDArray[np.float64]
     right: NDArray[np.bool_]
     none: NDArray[np.float64]
     same_as: tuple[frozenset[str], ...]
+    parents_f1: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
 
 
 def measure(model: Polaris, scenarios: Scenarios) -> dict[str, Any]:
@@ -69,6 +72,7 @@ def measure(model: Polaris, scenarios: Scenarios) -> dict[str, Any]:
         part = scenarios.queries[name]
         outcome = metrics.judge(model.score(part.queries), part.gold, scenarios.seed)
         figures[name] = {key: metrics.summary(outcome)[key] for key in _RANKED} | {"queries": len(part.queries)}
+    figures["leaf"]["parents_f1"] = 100 * float(answers["leaf"].parents_f1.mean())
     figures["inner"] |= _children(model, scenarios)
     figures["branch"] = _branches(placed, scenarios)
     for name in ("missing", "foreign"):
@@ -115,15 +119,24 @@ def _weighted_ece(probability: NDArray[np.float64], right: NDArray[np.bool_], we
 def _ask(model: Polaris, scenarios: Scenarios, name: str) -> Answers:
     """Each query alone, as `suggest` answers it."""
     part, seed = scenarios.queries[name], scenarios.seed
-    probability, right, none, same_as = [], [], [], []
+    probability, right, none, same_as, parents_f1 = [], [], [], [], []
     for gold, suggestions in zip(part.gold, model.suggest_many(part.queries, k=10), strict=True):
         duplicate = duplicates_of(model.fitted, suggestions)
         best = suggestions[0]
         probability.append(math.nan if duplicate else best.probability)
-        right.append(best.id in {seed.ids[i] for i in gold})
+        true = {seed.ids[i] for i in gold}
+        right.append(best.id in true)
+        taken = {parent.id for parent in suggestions.parents}
+        parents_f1.append(2 * len(taken & true) / (len(taken) + len(true)) if true else math.nan)
         none.append(suggestions.none_probability)
         same_as.append(frozenset(duplicate))
-    return Answers(np.array(probability), np.array(right, bool), np.array(none), tuple(same_as))
+    return Answers(
+        probability=np.array(probability),
+        right=np.array(right, bool),
+        none=np.array(none),
+        same_as=tuple(same_as),
+        parents_f1=np.array(parents_f1),
+    )
 
 
 def _expand(model: Polaris, branch: Branch) -> list[Placement]:
@@ -139,7 +152,12 @@ def _branch_answers(placed: Sequence[Sequence[Placement]], branches: Sequence[Br
     ]
     none = [p.suggestions.none_probability for placements in placed for p in placements]
     probability, right = (np.array([row[i] for row in rows]) for i in (0, 1))
-    return Answers(probability.astype(float), right.astype(bool), np.array(none), (frozenset(),) * len(rows))
+    return Answers(
+        probability=probability.astype(float),
+        right=right.astype(bool),
+        none=np.array(none),
+        same_as=(frozenset(),) * len(rows),
+    )
 
 
 def _branches(placed: Sequence[Sequence[Placement]], scenarios: Scenarios) -> dict[str, float]:

@@ -12,6 +12,7 @@ import numpy as np
 from taxosphere import artifact
 from taxosphere.errors import InputError
 from taxosphere.evaluation import protocol, scenario_figures, scenarios
+from taxosphere.evaluation.records import Record
 from taxosphere.methods.polaris_full import PolarisFull
 from taxosphere.methods.registry import Method
 from taxosphere.taxonomy import Taxonomy
@@ -149,3 +150,35 @@ def run(
         seed_hash=artifact.seed_hash(cut.seed),
         config=protocol.configuration(method, encoder, random_state),
     )
+
+
+def record(dataset: str, name: str, run: ScenarioRun, repairs: Sequence[str]) -> Record:
+    """The record of one run, as JSON types: that of `records.record`, with ``figures`` in place of ranks."""
+    figures = _finite(run.figures)
+    leaf = figures["scenarios"]["leaf"]
+    return {
+        "dataset": dataset,
+        "method": name,
+        "seed": run.random_state,
+        "split": "scenarios",
+        "candidates": run.candidates,
+        "queries": int(sum(part["queries"] for part in figures["scenarios"].values())),
+        "several_parents": False,
+        "metrics": {key: value for key, value in leaf.items() if key != "queries"},
+        "figures": figures,
+        "seconds": {"fit": run.fit_seconds, "per_query": run.query_seconds},
+        "ranks": [],
+        "config": dict(run.config),
+        "seed_hash": run.seed_hash,
+        "versions": artifact.versions(),
+        "repairs": list(repairs),
+        "history": {},
+    }
+
+
+def _finite(figures: Mapping[str, Any]) -> dict[str, Any]:
+    """The same with None for what is not finite, which JSON cannot hold."""
+    return {
+        key: _finite(value) if isinstance(value, Mapping) else value if np.isfinite(value) else None
+        for key, value in figures.items()
+    }

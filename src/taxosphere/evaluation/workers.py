@@ -15,7 +15,7 @@ from multiprocessing import get_context
 from typing import TYPE_CHECKING, Any
 
 from taxosphere.evaluation import protocol, records
-from taxosphere.evaluation.datasets import Dataset
+from taxosphere.evaluation.datasets import Dataset, foreign_to
 from taxosphere.evaluation.records import Record
 from taxosphere.methods import registry as methods
 
@@ -48,6 +48,7 @@ class Cell:
     removed: float = 0.0  # share of the seed's edges that is taken away before fitting
     images: str = ""  # asked about images: how many labels ("20", "all"), or "unseen"
     probe: str = ""  # "module:function", called with the fitted method and the split; its answer is kept
+    data: str | None = None  # folder of the benchmarks whose concepts are foreign ones in scenarios
 
     @property
     def key(self) -> records.Key:
@@ -137,6 +138,8 @@ def work(cell: Cell) -> Record:
         from taxosphere.evaluation import image_tasks
 
         return image_tasks.work(cell.dataset.path, cell.images, cell.method, cell.random_state, cell.setup.encoder)
+    if cell.setup.split == "scenarios":
+        return _scenarios(cell)
     taxonomy, parts, repairs = _dataset(cell.dataset, cell.setup.descriptions)
     published = cell.setup.split == "published" and parts is not None  # only benchmarks have a published split
     plan = protocol.Plan("published", cell.setup.queries) if published else protocol.Plan("leaves")
@@ -151,3 +154,19 @@ def work(cell: Cell) -> Record:
         module, _, function = cell.probe.partition(":")
         line["probe"] = getattr(import_module(module), function)(method, part)
     return line
+
+
+def _scenarios(cell: Cell) -> Record:
+    """Ask every scenario of the cell's data set; foreign concepts come from benchmarks beside it."""
+    from taxosphere.evaluation import scenario_protocol
+
+    taxonomy, _, repairs = _dataset(cell.dataset, cell.setup.descriptions)
+    beside = foreign_to(cell.dataset.name, cell.data)
+    run = scenario_protocol.run(
+        taxonomy,
+        [_dataset(other, cell.setup.descriptions)[0] for other in beside],
+        methods.create(cell.method, dict(cell.settings)),
+        encoder=_encoder(cell.setup.encoder),
+        random_state=cell.random_state,
+    )
+    return scenario_protocol.record(cell.dataset.name, cell.label or cell.method, run, repairs)

@@ -10,7 +10,7 @@ from typing import Any
 from taxosphere import atomic
 from taxosphere.evaluation import bench, paper_numbers, protocol
 from taxosphere.evaluation import records as evaluation_records
-from taxosphere.report import html, tables
+from taxosphere.report import html, scenario_tables, tables
 from taxosphere.report.figures import Bar, bars
 from taxosphere.report.html import Markup, tag
 from taxosphere.report.tables import Cell, Record, Table
@@ -60,6 +60,11 @@ def bench_page(records: Sequence[Record], about: Mapping[str, Any], compare: str
     body: list[object] = [tag("h1", "Bench"), tag("p", _INTRODUCTION)]
     if any(record.get("protocol") == "paper" for record in records):
         body.append(tag("p", tag("strong", _EXCEPTION)))
+    if _asks_scenarios(records):
+        body += scenario_tables.charts(records)
+        body += [table(content) for content in scenario_tables.scenario_tables(records)]
+        body += [tag("h2", "How it was run"), html.provenance(about)]
+        return html.page("Taxosphere scenarios", *body)
     section = ""
     for content in tables.bench_tables(records):
         if content.section != section:
@@ -79,11 +84,21 @@ def bench_page(records: Sequence[Record], about: Mapping[str, Any], compare: str
     return html.page("Taxosphere bench", *body)
 
 
+def _asks_scenarios(records: Sequence[Record]) -> bool:
+    return any("figures" in record for record in records)
+
+
+def tables_of(records: Sequence[Record], compare: str = "polaris") -> list[Table]:
+    """All tables of a bench; ``compare`` as for `bench_page`."""
+    if _asks_scenarios(records):
+        return scenario_tables.scenario_tables(records)
+    return tables.bench_tables(records) + tables.significance_tables(records, compare)
+
+
 def write(out: Path, about: Mapping[str, Any], compare: str = "polaris") -> list[evaluation_records.Record]:
     """Write ``tables.md``, ``report.html`` and ``about.json`` of all runs in a bench folder; returns their records."""
     lines = sorted(evaluation_records.read(out / bench.RUNS), key=evaluation_records.key)
     atomic.write_text(out / "about.json", json.dumps(about, ensure_ascii=False, indent=1) + "\n")
-    drawn = tables.markdown(tables.bench_tables(lines) + tables.significance_tables(lines, compare))
-    atomic.write_text(out / "tables.md", drawn)
+    atomic.write_text(out / "tables.md", tables.markdown(tables_of(lines, compare)))
     atomic.write_text(out / "report.html", bench_page(lines, about, compare))
     return lines

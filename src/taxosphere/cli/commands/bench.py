@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,7 @@ import typer
 
 from taxosphere import atomic
 from taxosphere.cli import output
-from taxosphere.cli.commands.evaluate import Queries, Split
+from taxosphere.cli.commands.evaluate import Queries
 from taxosphere.cli.progress import steps
 from taxosphere.cli.provenance import history
 from taxosphere.cli.seeds import LAST_SEED, refuse_seeds
@@ -17,6 +18,14 @@ from taxosphere.errors import InputError, TaxosphereError, require
 
 if TYPE_CHECKING:
     from taxosphere.evaluation.records import Record
+
+
+class Benched(StrEnum):
+    """What `bench` hides."""
+
+    published = "published"
+    leaves = "leaves"
+    scenarios = "scenarios"
 
 
 def bench(
@@ -28,7 +37,10 @@ def bench(
     out: Path = typer.Option(Path("bench"), help="Folder for runs and reports; an earlier bench in it is continued."),
     runs: int = typer.Option(5, min=1, help="Random states per method."),
     seed: int = typer.Option(0, min=0, max=LAST_SEED, help="The first random state."),
-    split: Split = typer.Option(Split.published, help="A data set without split.tsv always hides random leaves."),
+    split: Benched = typer.Option(
+        Benched.published,
+        help="A data set without split.tsv always hides random leaves; 'scenarios' asks what a real list holds.",
+    ),
     queries: Queries = typer.Option(Queries.leaves, help="Ask for hidden leaves only, or for inner concepts too."),
     encoder: str = typer.Option(
         "minilm", help="Sentence encoder: minilm, mpnet, fast, a name, a folder; minilm+mpnet."
@@ -60,7 +72,7 @@ def bench(
     refuse_seeds(seed, runs)
     places = [sources.find(name, data) for name in names(datasets) or _present(data)]
     setup = benches.Setup(split.value, queries.value, encoder, not without_descriptions)
-    todo = benches.cells(places, names(methods_), runs, seed, setup)
+    todo = benches.cells(places, names(methods_), runs, seed, setup, data)
     for folder in filter(None, (out, tensorboard)):
         atomic.refuse_place(folder)
     benches.settle(out, setup)
@@ -93,9 +105,9 @@ def _present(data: str | None) -> list[str]:
 
 
 def show(lines: list[Record], compare: str) -> None:
-    from taxosphere.report import tables
+    from taxosphere.report import bench_page
 
-    for table in tables.bench_tables(lines) + tables.significance_tables(lines, compare):
+    for table in bench_page.tables_of(lines, compare):
         output.table(table.header, table.rows, f"\n{table.section} – {table.title}")
         if table.note:
             print(table.note)
