@@ -193,14 +193,21 @@ def _first_sheet(path: Path) -> bytes:
     """The XML of the sheet that comes first in the workbook."""
     try:
         with zipfile.ZipFile(path) as archive:
-            book = ElementTree.fromstring(archive.read("xl/workbook.xml"))
-            links = ElementTree.fromstring(archive.read("xl/_rels/workbook.xml.rels"))
+            book, links = (_parsed(archive, part) for part in ("xl/workbook.xml", "xl/_rels/workbook.xml.rels"))
             sheet = next(part for part in book.iter() if part.tag.endswith("}sheet"))
             id = next(value for key, value in sheet.attrib.items() if key.endswith("}id"))
             target = next(link.attrib["Target"] for link in links if link.attrib.get("Id") == id)
             return archive.read(target.lstrip("/") if target.startswith("/") else f"xl/{target}")
     except (KeyError, StopIteration, ElementTree.ParseError, zipfile.BadZipFile, NotImplementedError):
         raise InputError("is a damaged workbook; save it anew", path) from None
+
+
+def _parsed(archive: zipfile.ZipFile, part: str) -> ElementTree.Element:
+    """A part of a workbook as XML; one with a document type could grow without bounds, and no program writes one."""
+    text = archive.read(part)
+    if b"<!DOCTYPE" in text.replace(b"\0", b""):  # in UTF-16 too
+        raise ElementTree.ParseError(f"{part} declares a document type")
+    return ElementTree.fromstring(text)
 
 
 def _letters(column: int) -> str:
