@@ -23,6 +23,7 @@ LAYERS = (
     "sphere",
     "orbit",
     "model",
+    "readers",
     "ranking",
     "images",
     "placing",
