@@ -180,9 +180,10 @@ class EndpointReader:
             headers["Authorization"] = f"Bearer {os.environ[self.key_variable]}"
         address = f"{self.url}/chat/completions"
         for attempt in range(1, _TRIES + 1):
-            message = urllib.request.Request(address, json.dumps(request).encode(), headers)
+            # The scheme is http or https: the constructor refuses others.
+            message = urllib.request.Request(address, json.dumps(request).encode(), headers)  # noqa: S310
             try:
-                with urllib.request.urlopen(message, timeout=self.timeout) as response:
+                with urllib.request.urlopen(message, timeout=self.timeout) as response:  # noqa: S310
                     return json.loads(response.read())
             except urllib.error.HTTPError as error:
                 if error.code not in _BUSY or attempt == _TRIES:
