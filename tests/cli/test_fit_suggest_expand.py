@@ -223,3 +223,29 @@ def test_names_of_encoders_are_not_taken_for_folders(tmp_path: Path, monkeypatch
     assert with_absolute_paths(PolarisConfig()) == PolarisConfig()
     own = with_absolute_paths(PolarisConfig().with_overrides(["encoder.name=own", "images.encoder=own"]))
     assert (own.encoder.name, own.images.encoder) == (str(tmp_path / "own"),) * 2
+
+
+def test_a_report_on_a_model_needs_no_fit_and_one_on_a_taxonomy_hides_leaves(
+    model: Path, workplace: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = workplace / "report.html"
+    assert main(["report", str(model), "-o", str(page)]) == 0
+    assert "right at first place" in capsys.readouterr().err
+    assert "How the model &#x27;model&#x27; answers" in page.read_text(encoding="utf-8")
+    settings = [part for setting in QUICK for part in ("--set", setting)]
+    source, encoder = str(workplace / "meadow.obo"), str(workplace / "encoder")
+    assert main(["report", source, "-o", str(page), "--hide", "7", "--encoder", encoder, *settings, "--quiet"]) == 0
+    assert capsys.readouterr().err == ""
+    written = page.read_text(encoding="utf-8")
+    assert "7 of " in written
+    assert "Putting concepts back into meadow" in written
+
+
+def test_a_report_refuses_what_does_not_go_together(
+    model: Path, workplace: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = workplace / "refused.html"
+    assert main(["report", str(model), "-o", str(page), "--hide", "3"]) == 2
+    assert "--hide is for a taxonomy" in capsys.readouterr().err
+    assert main(["report", str(workplace / "nothing.obo"), "-o", str(page)]) == 2
+    assert not page.exists()

@@ -33,6 +33,7 @@ COMMANDS = {
     "fit": "Train a model on a taxonomy.",
     "suggest": "Rank parents for new concepts, with probabilities and reasons.",
     "expand": "Attach new concepts where the model is sure, list the rest for review.",
+    "report": "Write a page on how well a model answers on your own data.",
     "apply": "Carry out what people decided in a review table.",
     "export": "Write what was decided, in the formats of other tools.",
     "serve": "Open the workbench: the review page and the REST API.",

@@ -25,6 +25,7 @@ MOST_FOR, MOST_AGAINST = 3, 2  # sentences of one suggestion
 _NAMED = 3  # examples in a sentence
 _FEW = 4  # children below which they are no measure of how alike children are
 _ALIKE, _UNLIKE = 25, 5  # percentiles of the children's similarity to each other
+_RARE = 0.05  # share of the names below a parent up to which a word that they share says nothing
 _MANY = 10  # children from which on their number is worth a sentence, and tells what is unlike them
 _FAMILIES = {  # of features, by the kind of evidence that stands behind them
     "neighbours": ("votes",),
@@ -166,7 +167,7 @@ class _Evidence:
         below = [parse_name(self.taxonomy.names[i].lower()) for i in children.tolist()]
         ends = sum(bool(other.words) and _head(other) == _head(self.name) for other in below)
         begins = sum(len(other.words) > 1 and other.words[0] == words[0] for other in below) if len(words) > 1 else 0
-        if ends or begins:
+        if max(ends, begins) > _RARE * len(below):
             place, word, count = ("ends", _head(self.name), ends) if ends >= begins else ("begins", words[0], begins)
             return f"its name {place} with '{self._written(word)}', as {_share(count, len(below), name)}", True
         others = {*parse_name(name.lower()).words, *(word for other in below for word in other.words)}

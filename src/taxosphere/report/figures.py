@@ -34,9 +34,9 @@ class Bar:
     printed: float | None = None  # the paper's value, drawn as a ring
 
 
-def bars(rows: Sequence[Bar], title: str) -> Markup:
+def bars(rows: Sequence[Bar], title: str, *, digits: int = 1, width: int = 420) -> Markup:
     """Horizontal bars from 0, whiskers of one deviation, a ring where the paper's number lies."""
-    left, width, step, top = 130, 420, 22, 8
+    left, step, top = 130, 22, 8
     largest = max((max(row.value + row.deviation, row.printed or 0.0) for row in rows), default=1.0)
     scale = width / (largest or 1.0)
     parts = []
@@ -47,7 +47,8 @@ def bars(rows: Sequence[Bar], title: str) -> Markup:
         parts.append(_text(left - 8, middle + 4, row.label, "end"))
         parts.append(
             f'<rect x="{left}" y="{y}" width="{max(0.0, row.value * scale):.1f}" height="{step - 6}" rx="3" '
-            f'fill="var(--accent)" fill-opacity="0.65"><title>{escape(row.label)}: {row.value:.1f}</title></rect>'
+            f'fill="var(--accent)" fill-opacity="0.65"><title>{escape(row.label)}: {row.value:.{digits}f}</title>'
+            "</rect>"
         )
         if row.deviation:
             reach = row.deviation * scale
@@ -60,7 +61,7 @@ def bars(rows: Sequence[Bar], title: str) -> Markup:
                 f'stroke-width="2"><title>printed in the paper: {row.printed:g}</title></circle>'
             )
         beyond = max(row.value + row.deviation, row.printed or 0.0) * scale
-        parts.append(_text(left + beyond + 10, middle + 4, f"{row.value:.1f}", "start", 'class="soft"'))
+        parts.append(_text(left + beyond + 10, middle + 4, f"{row.value:,.{digits}f}", "start", 'class="soft"'))
     return _svg(left + width + 60, top + step * len(rows) + 6, title, parts)
 
 

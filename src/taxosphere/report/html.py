@@ -25,10 +25,13 @@ caption { text-align: left; padding-bottom: .4rem; }
 th, td { text-align: left; vertical-align: top; padding: .4rem .7rem .4rem 0; border-bottom: 1px solid var(--line); }
 th { font-weight: 600; color: var(--soft); white-space: nowrap; }
 td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+.accent { color: var(--accent); }
 .good { color: var(--good); } .bad { color: var(--bad); } .warm { color: var(--warm); }
 figure { margin: 1.2rem 0; } figure svg { max-width: 100%; height: auto; }
-svg text { font: 12px system-ui, sans-serif; fill: var(--ink); } svg .soft { fill: var(--soft); }
+svg text { font-size: 12px; fill: var(--ink); } svg .soft { fill: var(--soft); font-size: 12px; }
 details { border-bottom: 1px solid var(--line); padding: .5rem 0; } summary { cursor: pointer; }
+.charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 27rem), 1fr)); gap: .5rem 2.5rem; }
+.charts figure { margin: .6rem 0; }
 .row { display: flex; flex-wrap: wrap; gap: 2rem; align-items: flex-start; }
 """
 

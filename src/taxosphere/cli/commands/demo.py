@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,13 +17,10 @@ from taxosphere.cli.seeds import LAST_SEED
 from taxosphere.errors import require
 
 if TYPE_CHECKING:
-    from taxosphere.polaris import Polaris
-    from taxosphere.report.demo_page import Case
-    from taxosphere.report.svg import Satellite
+    from taxosphere.report.placement_report import Case
 
 HIDDEN = 60
 SHOWN = 15
-DRAWN = 4
 # A ranker trained on fewer hidden leaves: a demonstration should not keep anybody waiting.
 # The prior was learned on EDAM among others, and would have seen what is hidden here.
 QUICK = ("ranking.folds=3", "ranking.examples=600", "ranking.nets=2", "ranking.epochs=20", "ranking.prior=false")
@@ -43,11 +41,10 @@ def demo(
     require("edam_ontology", "demo")
     atomic.refuse_place(out)
     from taxosphere.decisions import review
-    from taxosphere.evaluation.reliability import reliability
     from taxosphere.model.presets import auto
     from taxosphere.placing.reasons import supporting
     from taxosphere.polaris import Polaris
-    from taxosphere.report import demo_page as report_page
+    from taxosphere.report import placement_page, placement_report
 
     began = time.perf_counter()
     taxonomy, split = hidden_edam(seed)
@@ -55,10 +52,6 @@ def demo(
     with steps() as report:
         settings = auto(split.seed).with_overrides(QUICK)
         model = Polaris(settings).fit(split.seed, random_state=seed, progress=report)
-    cases = [
-        report_page.Case(suggestions, tuple(split.seed.ids[g] for g in gold), tuple(split.seed.names[g] for g in gold))
-        for suggestions, gold in zip(model.suggest_many(split.queries, k=10), split.gold, strict=True)
-    ]
     expansion = model.expand(split.queries, accept=accept)
     seconds = time.perf_counter() - began
 
@@ -66,19 +59,18 @@ def demo(
     expansion.taxonomy.write(out / "edam-expanded.obo")
     rows = [review.ReviewRow.of(p, supporting(model.fitted, p.suggestions)) for p in expansion.review]
     review.write(out / "review.tsv", rows, expansion.taxonomy)
-    held = model.out_of_fold
-    page = report_page.Demo(
-        "Putting concepts back into EDAM",
-        len(split.seed),
-        cases,
-        reliability(held.probabilities[:, 0], held.labels[:, 0], bins=10),
-        [(case.suggestions.query.name, orbit(model, case)) for case in to_draw(cases)],
-        seconds,
-        about(settings.encoder.name)["command"],
+    report_on = placement_report.of_hidden(
+        model,
+        split,
+        title="Putting concepts back into EDAM",
+        lead=f"{len(split.queries)} concepts were taken out of the ontology. A model was trained on the "
+        f"{len(split.seed):,} that were left, in {seconds:.0f} seconds, and asked where each of them belongs.",
+        command=about(settings.encoder.name)["command"],
     )
-    atomic.write_text(out / "report.html", report_page.write(page))
+    atomic.write_text(out / "report.html", placement_page.write(report_on))
+    cases, answers = report_on.cases, report_on.answers
     show(cases)
-    first, ten = report_page.share_within(cases, 1), report_page.share_within(cases, 10)
+    first, ten = answers.share_within(1), answers.share_within(10)
     print(f"\nright at first place: {first:.0%}, among the first ten: {ten:.0%}, in {seconds:.0f} s")
     attached = expansion.attached
     gold = {case.suggestions.query.id: case.gold for case in cases}
@@ -102,35 +94,7 @@ def hidden_edam(seed: int):  # type: ignore[no-untyped-def]
     return taxonomy, leaves(taxonomy, fraction=HIDDEN / asked, seed=seed)
 
 
-def to_draw(cases: list[Case]) -> list[Case]:
-    """A mixture for the drawings: the surest that were right, and near misses."""
-    right = sorted((c for c in cases if c.rank == 1), key=lambda c: -c.suggestions[0].probability)
-    near = [c for c in cases if c.rank in (2, 3)]
-    return (right[: DRAWN // 2] + near)[:DRAWN]
-
-
-def orbit(model: Polaris, case: Case) -> list[Satellite]:
-    """The suggestions of a case as they stand around it."""
-    import math
-
-    from taxosphere.orbit.radius import radii
-    from taxosphere.report.svg import Satellite
-
-    radius = radii(model.taxonomy)
-    return [
-        Satellite(
-            s.name,
-            math.acos(max(-1.0, min(1.0, s.cosine))),
-            float(radius[s.position]),
-            s.probability,
-            s.gate,
-            s.id in case.gold,
-        )
-        for s in case.suggestions
-    ]
-
-
-def show(cases: list[Case]) -> None:
+def show(cases: Sequence[Case]) -> None:
     """The surest placements; the report has them all."""
     surest = sorted(cases, key=lambda c: -c.suggestions[0].probability)
     rows = [
