@@ -5,6 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import json
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -217,3 +221,55 @@ def test_a_store_remembers(tmp_path: Path) -> None:
     with AnswerStore(tmp_path / "a") as store:
         assert store.missing([b"1", b"2"]) == {b"2"}
         assert store.get([b"1", b"2"]) == {b"1": {"x": 0.1}}
+
+
+@pytest.mark.slow
+def test_a_killed_command_goes_on_to_the_same_bytes(model: Path, long_list: Path, tmp_path: Path) -> None:
+    whole, killed = tmp_path / "whole.csv", tmp_path / "killed.csv"
+    command = [
+        sys.executable,
+        "-m",
+        "taxosphere",
+        "suggest",
+        str(model),
+        "--file",
+        str(long_list),
+        "-k",
+        "3",
+        "--resume",
+    ]
+    process = subprocess.Popen([*command, "-o", str(killed)])
+    parts = tmp_path / ".killed.csv.parts"
+    while process.poll() is None and not list(parts.glob("*.part")):
+        time.sleep(0.01)
+    process.kill()
+    assert process.wait() == -signal.SIGKILL
+    assert list(parts.glob("*.part"))
+    assert not killed.exists()
+    for out in (killed, whole):
+        assert main(["suggest", *command[4:], "-o", str(out), "-q"]) == 0
+    assert killed.read_bytes() == whole.read_bytes()
+    assert not parts.exists()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["suggest", "MODEL"],
+        ["suggest", "MODEL", "--file", "missing.csv", "-o", "out.csv"],
+        ["suggest", "MODEL", "--file", "headless.csv", "-o", "out.csv"],
+        ["expand", "MODEL", "headless.csv", "-o", "out.doc"],
+        ["expand", "MODEL", "missing.csv", "-o", "out.obo"],
+        ["expand", "nowhere", "new.csv", "-o", "out.obo"],
+    ],
+)
+def test_a_fault_of_the_request_is_said_before_torch_is_loaded(
+    model: Path, listed: Path, arguments: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(listed.parent)
+    Path("headless.csv").write_text("label_1,definition\na,b\n", encoding="utf-8")
+    words = [str(model) if word == "MODEL" else word for word in arguments]
+    code = f"import sys; from taxosphere.cli import main; code = main({words!r}); print(code, 'torch' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["2", "False"], done.stderr
+    assert done.stderr.splitlines()[-1].startswith("error: ")

@@ -79,7 +79,6 @@ def expand(
     from taxosphere import artifact
     from taxosphere.decisions import provenance, spreadsheets
     from taxosphere.placing.list_reader import read_list
-    from taxosphere.polaris import Polaris
     from taxosphere.taxonomy.formats import registry
     from taxosphere.taxonomy.formats.io.streams import STREAM
     from taxosphere.taxonomy.ids import parse_pattern
@@ -101,6 +100,8 @@ def expand(
     concepts = read_list(new, output.warn)
     artifact.read_manifest(model)
     pool = _Pool(model, out, new, workers, scheduler, device, resume=resume, quiet=quiet)
+    from taxosphere.polaris import Polaris  # after the faults that need no torch
+
     # Decisions of a database change the model that it goes on with; others share the one of this process.
     fitted = Polaris.load(model, device=device) if db else pool.placer.model
     with nullcontext() if not db else _store(db) as store:

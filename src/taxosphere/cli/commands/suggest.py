@@ -202,10 +202,11 @@ def _checked_kind(kind: str) -> str:
 def _count(file: Path, kind: str) -> int:
     """About how many rows a text file has, for the time that is left; 0 where it cannot be told."""
     from taxosphere.taxonomy.formats.io.compression import compression_suffix
+    from taxosphere.taxonomy.formats.io.streams import reading
 
     if file == _STREAM or kind in ("parquet", "workbook") or compression_suffix(file):
         return 0
-    with file.open("rb") as handle:
+    with reading(file), file.open("rb") as handle:
         return sum(block.count(b"\n") for block in iter(lambda: handle.read(1 << 20), b""))
 
 
