@@ -78,3 +78,19 @@ def test_what_needs_more_names_the_extra(tmp_path: Path) -> None:
     done = run(f"from taxosphere.cli import main\nsys.exit(main(['inspect', {str(tmp_path / 'a.ttl')!r}]))")
     assert done.returncode == 1
     assert done.stderr.splitlines() == ["error: this needs the package 'pyoxigraph': pip install 'taxosphere[rdf]'"]
+
+
+def test_commands_that_need_more_say_which_extra_brings_it(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("parent,child\nanimal,bird\n", "utf-8")
+    code = f"""
+from taxosphere.cli import main
+table = {str(tmp_path / "t.csv")!r}
+for words in (["fit", table, "-o", "m"], ["suggest", "m", "owl"], ["expand", "m", "n.csv", "-o", "x.obo"],
+              ["evaluate", table], ["demo"], ["serve", "--demo"], ["mcp", "m"]):
+    assert main(words) == 1, words
+"""
+    done = run(code)
+    assert done.returncode == 0, done.stderr
+    lines = done.stderr.splitlines()
+    assert len(lines) == 7
+    assert all(line.startswith("error: this needs the package '") for line in lines), lines

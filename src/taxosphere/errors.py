@@ -6,6 +6,24 @@ import importlib
 from os import PathLike, fspath
 from types import ModuleType
 
+EXTRAS: dict[str, tuple[str, ...]] = {
+    "train": ("torch", "transformers", "safetensors", "pydantic"),
+    "rdf": ("pyoxigraph",),
+    "frames": ("networkx", "pandas"),
+    "images": ("PIL",),
+    "demo": ("edam_ontology",),
+    "serve": ("fastapi", "uvicorn", "sqlalchemy", "alembic"),
+    "sheets": ("python_calamine", "openpyxl"),
+    "parquet": ("pyarrow",),
+    "yaml": ("yaml",),
+    "service": ("sqlalchemy", "alembic", "psycopg"),
+    "mcp": ("mcp",),
+    "dask": ("dask", "distributed"),
+    "figures": ("matplotlib",),
+    "tensorboard": ("tensorboard",),
+}
+"""Modules that each optional extra of the package brings."""
+
 
 class TaxosphereError(Exception):
     """Something failed; the message is the one line a user sees (exit code 1)."""

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from taxosphere.cli import main
+from taxosphere.cli.commands import doctor
 
 
 def findings(capsys: pytest.CaptureFixture[str], *options: str) -> tuple[int, dict[str, dict[str, object]]]:
@@ -32,6 +33,35 @@ def test_a_cache_that_cannot_be_written_is_a_failure(
     assert code == 1
     assert not found["cache"]["good"]
     assert "TAXOSPHERE_CACHE" in str(found["cache"]["advice"])
+
+
+def test_everything_that_was_looked_at_says_what_to_do(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code, everything = findings(capsys)
+    assert code == 0
+    wanted = {"Python", "taxosphere", "torch", "encoder minilm", "cache", "memory", "disk", "write permission"}
+    assert wanted | {"page of the workbench", "port 8000"} <= everything.keys()
+    monkeypatch.setattr(doctor, "find_spec", lambda _module: None)
+    monkeypatch.setattr(doctor, "_ENOUGH_MEMORY", 1e9)
+    monkeypatch.setattr(doctor, "_ENOUGH_DISK", 1e9)
+    monkeypatch.setattr(doctor.taxosphere, "__file__", str(tmp_path / "__init__.py"))
+    code, broken = findings(capsys)
+    assert code == 1
+    bad = {name for name, finding in broken.items() if not finding["good"]}
+    assert {"memory", "disk", "page of the workbench", "extra train", "extra mcp"} <= bad
+    assert all(broken[name]["advice"] for name in bad)
+
+
+def test_a_folder_that_cannot_be_written_to_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setattr(doctor.Path, "cwd", lambda: tmp_path / "file")
+    monkeypatch.setattr(doctor, "_disk", lambda _place: doctor.Finding("disk", True, ""))
+    _, found = findings(capsys)
+    assert not found["write permission"]["good"]
+    assert "folder of your own" in str(found["write permission"]["advice"])
 
 
 def test_a_port_in_use_is_told(capsys: pytest.CaptureFixture[str]) -> None:

@@ -67,6 +67,11 @@ def test_a_usage_error_is_one_line_that_points_to_help(capsys: Capture, args: li
         (TaxosphereError("did not\nwork"), 1, "error: did not work\n"),
         (MemoryError(), 1, f"error: {NO_MEMORY}\n"),
         (RuntimeError("CUDA out of memory. Tried to allocate 2 GiB"), 1, f"error: {NO_MEMORY}\n"),
+        (
+            ModuleNotFoundError("No module named 'safetensors'", name="safetensors.numpy"),
+            1,
+            "error: this needs the package 'safetensors': pip install 'taxosphere[train]'\n",
+        ),
         (RuntimeError("std::bad_alloc"), 1, f"error: {NO_MEMORY}\n"),
         (OSError(28, "No space left on device", "out.obo"), 1, "error: out.obo: No space left on device\n"),
         (KeyboardInterrupt(), 130, ""),
@@ -95,7 +100,7 @@ def test_an_allocator_that_gives_up_ends_in_the_same_line(
     assert capsys.readouterr().err == f"error: {NO_MEMORY}\n"
 
 
-@pytest.mark.parametrize("mistake", [ZeroDivisionError, RuntimeError])
+@pytest.mark.parametrize("mistake", [ZeroDivisionError, RuntimeError, ModuleNotFoundError])
 def test_a_mistake_of_ours_is_not_hidden(monkeypatch: pytest.MonkeyPatch, mistake: type[Exception]) -> None:
     def fail() -> None:
         raise mistake

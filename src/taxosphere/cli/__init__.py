@@ -20,7 +20,7 @@ import typer
 from taxosphere import __version__
 from taxosphere.cli.completion import words_typed
 from taxosphere.cli.signals import Stopped, stoppable
-from taxosphere.errors import InputError, TaxosphereError
+from taxosphere.errors import EXTRAS, InputError, MissingExtra, TaxosphereError
 
 # Wrong options and arguments. Typer carries its own copy of click or uses the package, depending on its version, and
 # exports only this descendant of the class.
@@ -65,6 +65,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _fail(error, 2)
     except (TaxosphereError, MemoryError) as error:
         return _fail(error, 1)
+    except ModuleNotFoundError as error:
+        missing = (error.name or "").partition(".")[0]
+        extra = next((extra for extra, modules in EXTRAS.items() if missing in modules), None)
+        if extra is None:
+            raise
+        return _fail(MissingExtra(missing, extra), 1)
     except RuntimeError as error:
         if not _NO_MEMORY.search(str(error)):
             raise

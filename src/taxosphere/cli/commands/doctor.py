@@ -16,20 +16,12 @@ from pathlib import Path
 
 import typer
 
+import taxosphere
 from taxosphere.cli import output
+from taxosphere.errors import EXTRAS
 
 _ENOUGH_MEMORY = 2.0  # GB: a taxonomy of ten thousand concepts is fitted in less
 _ENOUGH_DISK = 1.0  # GB
-_EXTRAS = {
-    "train": ("torch", "transformers", "safetensors", "pydantic"),
-    "rdf": ("pyoxigraph",),
-    "frames": ("networkx", "pandas"),
-    "images": ("PIL",),
-    "demo": ("edam_ontology",),
-    "serve": ("fastapi", "uvicorn", "sqlalchemy", "alembic"),
-    "sheets": ("python_calamine", "openpyxl"),
-    "parquet": ("pyarrow",),
-}
 
 
 @dataclass(frozen=True)
@@ -46,7 +38,7 @@ def doctor(
     port: int = typer.Option(8000, min=1, max=65535, help="Port that 'taxosphere serve' would use."),
     json: bool = typer.Option(False, "--json", help="Print one JSON document."),
 ) -> None:
-    """Look at versions, extras, encoder, cache, memory, disk and port, and say what to do where something is missing.
+    """Look at versions, extras, encoder, cache, memory, disk, permissions and port, and say what to do.
 
     Exits with 1 where the main job (fit, suggest, expand) cannot run.
 
@@ -59,6 +51,8 @@ def doctor(
         _cache(),
         _memory(),
         _disk(Path.cwd()),
+        _writing(Path.cwd()),
+        _page(),
         _port(port),
     ]
     if json:
@@ -83,7 +77,7 @@ def _versions() -> Iterator[Finding]:
 
 
 def _extras() -> Iterator[Finding]:
-    for extra, modules in _EXTRAS.items():
+    for extra, modules in EXTRAS.items():
         missing = [module for module in modules if find_spec(module) is None]
         state = "installed" if not missing else f"without {', '.join(missing)}"
         yield Finding(f"extra {extra}", not missing, state, "" if not missing else _pip(extra))
@@ -134,9 +128,22 @@ def _memory() -> Finding:
 
 def _disk(place: Path) -> Finding:
     free = shutil.disk_usage(place).free / 1e9
-    good = free >= _ENOUGH_DISK and os.access(place, os.W_OK)
-    state = f"{free:.1f} GB free here" if os.access(place, os.W_OK) else "this folder cannot be written to"
-    return Finding("disk", good, state, "" if good else "work in another folder, or free some space")
+    good = free >= _ENOUGH_DISK
+    return Finding("disk", good, f"{free:.1f} GB free here", "" if good else "free some space, or work on another disk")
+
+
+def _writing(place: Path) -> Finding:
+    def state() -> str:
+        with tempfile.NamedTemporaryFile(dir=place):
+            return f"{place} can be written to"
+
+    return _tried("write permission", state, "work in a folder of your own: models and tables are written beside you")
+
+
+def _page() -> Finding:
+    there = (Path(taxosphere.__file__).parent / "service" / "page" / "index.html").is_file()
+    advice = "" if there else "install a released wheel, or run './run web' in a checkout; the REST API works without"
+    return Finding("page of the workbench", there, "is there" if there else "is not built", advice)
 
 
 def _port(port: int) -> Finding:
