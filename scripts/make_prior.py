@@ -37,7 +37,7 @@ from taxosphere.ranking.calibration import NoneOfThese
 from taxosphere.ranking.crossfit import Examples, make_examples
 from taxosphere.ranking.features.candidates import orphan_scores
 from taxosphere.ranking.features.compute import N_ORPHAN_FEATURES
-from taxosphere.ranking.features.novelty import NoveltyScale
+from taxosphere.ranking.features.novelty import NoveltyScale, nearness
 from taxosphere.ranking.features.shortlist import add_relative_columns
 from taxosphere.ranking.foreign import foreign_concepts, outside
 from taxosphere.ranking.net import NetEnsemble, train_nets
@@ -258,14 +258,14 @@ def examples_of(taxonomy: Taxonomy, encoder: text_encoders.TextEncoder, settings
     config: PolarisConfig = auto(taxonomy).model_copy(update={"ranking": settings})
     foreign = foreign_concepts(encoder)
     space = embedding.fit(encoder, taxonomy, config, TrainingRun(0), foreign=foreign)
-    novelty = NoveltyScale.of(space.views)
-    others = space.with_foreign.take(np.arange(len(taxonomy), len(taxonomy) + len(foreign)))
+    seed_vectors, others = np.split(space.with_foreign.full, [len(taxonomy)])
+    novelty = NoveltyScale.of(seed_vectors)
     examples = make_examples(
         taxonomy,
         space.refit,
         config,
         foreign=foreign,
-        outside=outside(foreign, novelty.novelty(others, space.views), taxonomy),
+        outside=outside(foreign, novelty.novelty(nearness(others, seed_vectors)), taxonomy),
         novelty=novelty,
         random_state=0,
         progress=None,

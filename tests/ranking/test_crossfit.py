@@ -86,7 +86,7 @@ def test_who_loses_the_only_parent_misses_it() -> None:
 def test_foreign_concepts_are_asked_once_and_have_no_answer() -> None:
     seed, foreign = meadow(), [Concept(f"f{i}", f"foreign thing {i}") for i in range(7)]
     vectors = encode_text_vectors(GramEncoder(), [*seed.concepts(), *foreign])
-    scale = NoveltyScale.of(vectors.take(np.arange(len(seed))))
+    scale = NoveltyScale.of(vectors.full[: len(seed)])
     found = make_examples(
         seed,
         frozen(vectors, CONFIG, 2),

@@ -312,15 +312,14 @@ class _Asking:
         self, index: CandidateIndex, queries: Queries, gold: Sequence[Longs], kind: Kind, concept: Longs
     ) -> AskedBlock:
         shortlist = make_shortlist(index, queries, self.families, self.first_stage)
-        novelty = novelty_of(self.novelty, queries, index)
-        return AskedBlock(kind, shortlist, novelty, gold, concept)
+        return AskedBlock(kind, shortlist, novelty_of(self.novelty, shortlist), gold, concept)
 
 
-def novelty_of(scale: NoveltyScale | None, queries: Queries, index: CandidateIndex) -> Floats:
-    """Novelty (q, v) of queries among candidates; without a scale there are no columns."""
-    if scale is None:
-        return np.zeros((len(queries), 0), np.float32)
-    return scale.novelty(queries.text_vectors, index.text_vectors)
+def novelty_of(scale: NoveltyScale | None, shortlist: Shortlist) -> Floats:
+    """Novelty (q, v) of the queries of a shortlist; without a scale there are no columns."""
+    if scale is None or shortlist.nearness is None:
+        return np.zeros((len(shortlist.positions), 0), np.float32)
+    return scale.novelty(shortlist.nearness)
 
 
 def make_folds(

@@ -22,7 +22,7 @@ from taxosphere.ranking.calibration import NoneOfThese
 from taxosphere.ranking.crossfit import Examples, make_examples, novelty_of
 from taxosphere.ranking.features.candidates import CandidateIndex, orphan_scores
 from taxosphere.ranking.features.catalogue import check_families, feature_of
-from taxosphere.ranking.features.novelty import NoveltyScale
+from taxosphere.ranking.features.novelty import NoveltyScale, nearness
 from taxosphere.ranking.features.shortlist import Shortlist, add_relative_columns, make_shortlist
 from taxosphere.ranking.foreign import outside
 from taxosphere.ranking.net import NetEnsemble
@@ -163,14 +163,14 @@ class Ranker:
         settings = config.ranking
         if len(seed.edge_array) == 0:  # the prior relies on the embedding, which was trained on nothing here
             prior = None
-        seed_vectors, others = (vectors.take(rows) for rows in np.split(np.arange(len(vectors.full)), [len(seed)]))
+        seed_vectors, others = np.split(vectors.full, [len(seed)])
         novelty = NoveltyScale.of(seed_vectors)
         examples = make_examples(
             seed,
             refit,
             config,
             foreign=foreign,
-            outside=outside(foreign, novelty.novelty(others, seed_vectors), seed),
+            outside=outside(foreign, novelty.novelty(nearness(others, seed_vectors)), seed),
             novelty=novelty,
             random_state=random_state,
             progress=progress,
@@ -318,7 +318,6 @@ class Ranker:
             queries.points.z,
             index.points.z,
             index.radius_gaps,
-            novelty=novelty_of(self.novelty, queries, index),
             n_explained=n_explained,
         )
 
@@ -329,7 +328,6 @@ class Ranker:
         candidate_points: Floats,
         radius_gaps: NDArray[np.floating],
         *,
-        novelty: Floats | None = None,
         n_explained: int | None = None,
     ) -> Ranking:
         """Order shortlists by the nets, with calibrated probabilities.
@@ -342,8 +340,6 @@ class Ranker:
             (q, d) and (n, d) on one sphere.
         radius_gaps
             (n,) Δr that the gate reads.
-        novelty
-            (q, v) of the queries, where "none of these" reads it; None stands for average ones.
         n_explained
             As for `rank`.
         """
@@ -352,9 +348,7 @@ class Ranker:
         order = np.argsort(-scores, axis=1, kind="stable")
         positions = np.take_along_axis(shortlist.positions, order, 1)
         orphans = shortlist.orphan_features - self.mean_orphan_score
-        if novelty is None:
-            novelty = np.zeros((len(orphans), 0 if self.novelty is None else len(self.novelty.mean)), np.float32)
-        query_features = np.concatenate([orphans, novelty], axis=1)
+        query_features = np.concatenate([orphans, novelty_of(self.novelty, shortlist)], axis=1)
         none = self._none_probability(scores, x, query_features)
         probabilities = calibration.softmax(scores, self.temperature)
         cosine = np.einsum("qd,qkd->qk", query_points, candidate_points[positions])

@@ -18,6 +18,7 @@ from taxosphere.orbit import gate
 from taxosphere.ranking.features.candidates import CandidateIndex
 from taxosphere.ranking.features.catalogue import check_families
 from taxosphere.ranking.features.gather import DEFAULT_RETRIEVAL, Retrieval, VectorSimilarities, gather
+from taxosphere.ranking.features.novelty import pool_nearness
 from taxosphere.ranking.features.pool import FeatureColumns, Pool, largest_columns
 from taxosphere.ranking.lexical.index import BAGS, PHRASE, EncodedBags, count_feature, share_feature
 from taxosphere.ranking.lexical.matching import LexicalScores, definition_mentions, name_mentions
@@ -91,6 +92,7 @@ def compute_features(
         families=tuple(families),
         columns=columns,
         orphan_features=orphan_features(index, pool, similarity, bags, families),
+        nearness=pool_nearness(pool, similarity["text"], index.n_trusted),
     )
 
 

@@ -11,17 +11,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from taxosphere.encoders.text.vectors import TextVectors
+from taxosphere.ranking.features.pool import Pool
 from taxosphere.ranking.logistic import moments
-from taxosphere.typing import Floats
+from taxosphere.typing import Floats, Longs
 
 NOVELTY_FEATURES = (
     "mean similarity to the 30 nearest texts",
     "mean similarity to the 5 nearest texts",
     "similarity to the nearest text",
-    "mean similarity to the 30 nearest names",
-    "mean similarity to the 5 nearest names",
-    "similarity to the nearest name",
 )
 _NEAREST = (30, 5, 1)
 _SAMPLE = 1000  # concepts of a taxonomy whose values give the scale
@@ -35,19 +32,18 @@ class NoveltyScale:
     scale: Floats
 
     @classmethod
-    def of(cls, vectors: TextVectors) -> NoveltyScale:
-        """The scale of a taxonomy with these vectors (n, m); of a sample of its concepts where there are many."""
-        size = len(vectors.full)
+    def of(cls, vectors: Floats) -> NoveltyScale:
+        """The scale of a taxonomy with these text vectors (n, m); of a sample of its concepts where there are many."""
+        size = len(vectors)
         rows = np.unique(np.linspace(0, size - 1, min(size, _SAMPLE)).astype(np.int64))
-        values = nearness(vectors.take(rows), vectors, itself=rows)
-        return cls(*moments(values))
+        return cls(*moments(nearness(vectors[rows], vectors, itself=rows)))
 
-    def novelty(self, queries: TextVectors, vectors: TextVectors) -> Floats:
-        """(q, f) standardised values of queries (q, m) among concepts (n, m); low for what is far from all."""
-        return np.asarray((nearness(queries, vectors) - self.mean) / self.scale, np.float32)
+    def novelty(self, values: Floats) -> Floats:
+        """(q, f) values of `nearness`, standardised; low for queries that are far from all."""
+        return np.asarray((values - self.mean) / self.scale, np.float32)
 
 
-def nearness(queries: TextVectors, vectors: TextVectors, *, itself: np.ndarray | None = None) -> Floats:
+def nearness(queries: Floats, vectors: Floats, *, itself: Longs | None = None) -> Floats:
     """(q, f): mean cosines to the nearest concepts, a column per entry of `NOVELTY_FEATURES`.
 
     Parameters
@@ -57,15 +53,32 @@ def nearness(queries: TextVectors, vectors: TextVectors, *, itself: np.ndarray |
     itself
         (q,) position of the concept that each query is, which is no neighbour of its own; None where they are new.
     """
-    columns = []
-    for mine, theirs in ((queries.full, vectors.full), (queries.name, vectors.name)):
-        cosine = mine @ theirs.T  # (q, n)
-        if itself is not None:
-            cosine[np.arange(len(cosine)), itself] = -np.inf
-        most = min(_NEAREST[0], cosine.shape[1] - (itself is not None))
-        if most < 1:
-            columns += [np.zeros(len(cosine), np.float32)] * len(_NEAREST)
-            continue
-        nearest = -np.sort(-np.partition(cosine, -most, axis=1)[:, -most:], axis=1)
-        columns += [nearest[:, :count].mean(1) for count in _NEAREST]
-    return np.stack(columns, 1).astype(np.float32)
+    cosine = queries @ vectors.T  # (q, n)
+    if itself is not None:
+        cosine[np.arange(len(cosine)), itself] = -np.inf
+    return _means_of_largest(cosine)
+
+
+def pool_nearness(pool: Pool, similarity: Floats, n_trusted: int) -> Floats:
+    """The same from a pool, which holds the concepts nearest to each query.
+
+    Parameters
+    ----------
+    pool
+        The pairs of a query and a concept.
+    similarity
+        (p,) cosines of their text vectors.
+    n_trusted
+        Only the first concepts count; those behind them are new as well, and may be the query.
+    """
+    return _means_of_largest(pool.padded(np.where(pool.positions < n_trusted, similarity, -np.inf), -np.inf))
+
+
+def _means_of_largest(cosine: Floats) -> Floats:
+    """(q, f) means of the largest finite values of each row (q, n); 0 where there is none."""
+    most = min(_NEAREST[0], cosine.shape[1])
+    nearest = -np.sort(-np.partition(cosine, -most, axis=1)[:, -most:], axis=1) if most else cosine
+    finite = np.isfinite(nearest)
+    values = np.where(finite, nearest, 0.0)
+    counts = [np.maximum(finite[:, :count].sum(1), 1) for count in _NEAREST]
+    return np.stack([values[:, :n].sum(1) / count for n, count in zip(_NEAREST, counts)], 1).astype(np.float32)

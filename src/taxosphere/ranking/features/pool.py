@@ -121,12 +121,15 @@ class FeatureColumns:
         (p,) by name of the feature.
     orphan_features
         (q, s): how many concepts around the query have no parent, see `compute.orphan_features`.
+    nearness
+        (q, v): how near the concepts nearest to the query are, see `novelty.pool_nearness`; None where it is not needed.
     """
 
     pool: Pool
     families: tuple[str, ...]
     columns: dict[str, Floats]
     orphan_features: Floats
+    nearness: Floats | None = None
 
 
 def largest_columns(values: Floats, k: int) -> Longs:

@@ -37,6 +37,8 @@ class Shortlist:
         (q, k) of the first stage; 0 for the best.
     orphan_features
         (q, s), see `compute.orphan_features`.
+    nearness
+        (q, v), see `novelty.pool_nearness`; None where concepts are compared by images.
     all_scores
         (q, n) of all candidates, −∞ for one that is not allowed; None where they were not asked for.
     """
@@ -47,6 +49,7 @@ class Shortlist:
     scores: Floats
     orphan_features: Floats
     all_scores: Floats | None = None
+    nearness: Floats | None = None
 
 
 def query_blocks(n_queries: int, n_candidates: int) -> Iterator[slice]:
@@ -114,6 +117,7 @@ def make_shortlist(
         positions=positions.astype(np.int64),
         scores=values[FIRST_STAGE_SCORE],
         orphan_features=features.orphan_features,
+        nearness=features.nearness,
         all_scores=_scores_of_all(index, queries, families, pool, scores, exclude) if all_scores else None,
     )
 
