@@ -240,7 +240,7 @@ def make_image_examples(
         for block in query_blocks(len(image_rows), len(part.seed)):
             shortlist = make_image_shortlist(index, directions[block])
             novelty = np.zeros((len(shortlist.positions), 0), np.float32)
-            asked = concept[image_rows[block]]
+            asked = np.array([concept[rows[0]] for rows in image_rows[block]])
             blocks.append(AskedBlock(Kind.LEAF, shortlist, novelty, parents[block], asked))
     return join_blocks(blocks) if blocks else None
 

@@ -122,7 +122,7 @@ class FeatureColumns:
     orphan_features
         (q, s): how many concepts around the query have no parent, see `compute.orphan_features`.
     nearness
-        (q, v): how near the concepts nearest to the query are, see `novelty.pool_nearness`; None where it is not needed.
+        (q, v): how near the concepts nearest to the query are, see `novelty.pool_nearness`; None where not needed.
     """
 
     pool: Pool
