@@ -126,6 +126,29 @@ def test_deep_links_and_going_back(service: Any, visit: Any) -> None:
     expect(ada.page.get_by_text("There is no such item.")).to_be_visible()
 
 
+def test_markup_in_names_is_shown_and_not_run(serve: Any, visit: Any) -> None:
+    markup = '<img src=x onerror="window.ran = true"><script>window.ran = true</script>'
+    service = serve()
+    concepts = [
+        {"id": f"evil{n}", "name": f"{markup} {n}", "definition": markup, "synonyms": [markup]} for n in range(2)
+    ]
+    service.send("queue", {"concepts": concepts})
+    parent = service.read("queue/evil0")["best"]["id"]
+    decision = {"item": "evil0", "kind": "move", "parents": [parent], "version": 0, "note": markup}
+    service.send("decisions", decision)
+    ada = visit(service)
+    for address, shown in (
+        ("#/review/evil1", "[data-item] h1"),
+        ("#/tree/evil0", ".tree aside h1"),
+        ("#/sphere/evil1", ".sphere aside h1"),
+        ("#/history", ".list table"),
+    ):
+        ada.go(address)
+        expect(ada.page.locator(shown)).to_contain_text("<img src=x")
+    assert ada.page.evaluate("window.ran") is None
+    assert ada.page.locator("img[src=x]").count() == 0
+
+
 def test_german(service: Any, visit: Any) -> None:
     ada = visit(service, locale="en-US")
     ada.page.locator("header summary").first.click()

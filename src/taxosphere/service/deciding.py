@@ -9,7 +9,6 @@ from uuid import uuid4
 import sqlalchemy as sa
 
 from taxosphere.decisions.events import Event, now
-from taxosphere.decisions.state import Conflict
 from taxosphere.service import history, queue_view, store_items
 from taxosphere.service.problems import Problem
 from taxosphere.service.requests import Changes, DecisionRequest
@@ -120,24 +119,14 @@ def accept_sure(workbench: Workbench, threshold: float, person: Person) -> list[
     for start in range(0, len(ids), _BULK):
         with workbench.store.reading() as connection:
             items = [store_items.get(connection, id) for id in ids[start : start + _BULK]]
-        done += _accept_all(workbench, [item for item in items if item.state == "open"], person)
+        events = [
+            (_event(workbench, item, Choice(item.id, "accept", note="accepted in bulk"), person), item.version)
+            for item in items
+            if item.state == "open" and item.suggestions.get("suggestions")
+        ]
+        done += [recorded.event.id for recorded in workbench.ledger.decide_each(events)]
         workbench.hub.wake()
     return done
-
-
-def _accept_all(workbench: Workbench, items: list[QueueItem], person: Person) -> list[str]:
-    note = "accepted in bulk"
-    events = [_event(workbench, item, Choice(item.id, "accept", note=note), person) for item in items]
-    try:
-        return [recorded.event.id for recorded in workbench.ledger.decide_all(events)]
-    except Conflict:
-        done = []
-        for item, event in zip(items, events, strict=True):
-            try:
-                done.append(workbench.ledger.decide(event, version=item.version).event.id)
-            except (Conflict, StaleVersion):
-                continue
-        return done
 
 
 def _event(workbench: Workbench, item: QueueItem, choice: Choice, person: Person) -> Event:

@@ -17,11 +17,10 @@ import numpy as np
 import sqlalchemy as sa
 
 from taxosphere.decisions.events import Event, now
-from taxosphere.decisions.state import Conflict
 from taxosphere.errors import InputError
 from taxosphere.placing.duplicates import SURE
 from taxosphere.service import model_access, store_items, store_jobs, uploads
-from taxosphere.service.store_items import QueueItem, StaleVersion
+from taxosphere.service.store_items import QueueItem
 from taxosphere.service.store_jobs import Job, ModelRecord
 from taxosphere.service.store_tables import ITEMS
 from taxosphere.service.workbench import Workbench
@@ -113,45 +112,43 @@ def expand(task: Task) -> Result:
     model, workbench = task.model(), task.workbench
     accept = float(task.job.payload.get("accept", 0.8))
     with workbench.store.reading() as connection:
-        ids = list(connection.scalars(sa.select(ITEMS.c.id).where(ITEMS.c.state == "open").order_by(ITEMS.c.position)))
-        items = {id: store_items.get(connection, id) for id in ids}
+        items = {item.id: item for item in store_items.undecided(connection)}
     concepts = [workbench.queue.concept(item) for id, item in items.items() if id not in model.taxonomy]
     if not concepts:
         return {"accepted": 0, "review": 0}
     expansion = model.expand(concepts, accept=accept, progress=task.report)
     above = {p.concept.id: {parent.id for parent in p.parents} for p in expansion.attached}
     waiting, accepted = list(expansion.attached), 0
+    active = workbench.active_model().id
     while waiting:  # parents that are new themselves come first
         ready = [p for p in waiting if not any(parent in above for parent in above[p.concept.id])] or waiting
-        for placement in ready:
+        for start in range(0, len(ready), _BLOCK):
             task.report(accepted, len(expansion.attached), "recording")
-            accepted += _accept(workbench, items[placement.concept.id], placement, task.job.by, accept)
+            block = [(p, items[p.concept.id]) for p in ready[start : start + _BLOCK]]
+            events = [(_acceptance(task, item, p, accept, active), item.version) for p, item in block]
+            accepted += len(workbench.ledger.decide_each(events))
+        for placement in ready:
             above.pop(placement.concept.id)
         waiting = [p for p in waiting if p.concept.id in above]
     return {"accepted": accepted, "review": len(concepts) - accepted}
 
 
-def _accept(workbench: Workbench, item: QueueItem, placement: Any, by: str, accept: float) -> bool:
+def _acceptance(task: Task, item: QueueItem, placement: Any, accept: float, model: str) -> Event:
     parents = tuple(parent.id for parent in placement.parents)
-    event = Event(
+    return Event(
         id=uuid4().hex,
         kind="accept",
         item=item.id,
-        by=by,
+        by=task.job.by,
         at=now(),
-        base=workbench.ledger.latest.base_digest,
+        base=task.workbench.ledger.latest.base_digest,
         concept=replace(placement.concept, id=item.id),
         parents=parents,
         names=tuple((parent.id, parent.name) for parent in placement.parents),
         probability=placement.parents[0].probability,
-        model=workbench.active_model().id,
+        model=model,
         note=f"accepted at {accept:.0%} or surer",
     )
-    try:
-        workbench.ledger.decide(event, version=item.version)
-    except (Conflict, StaleVersion):
-        return False
-    return True
 
 
 # -- training again ---------------------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -168,6 +168,13 @@ def every(connection: Connection) -> list[Concept]:
     return [
         concept_from(record) for record in connection.scalars(sa.select(ITEMS.c.concept).order_by(ITEMS.c.position))
     ]
+
+
+def undecided(connection: Connection) -> Iterator[QueueItem]:
+    """Open items in the order of the queue, without their suggestions: there may be many."""
+    columns = (ITEMS.c.concept, ITEMS.c.version, ITEMS.c.position)
+    for row in connection.execute(sa.select(*columns).where(ITEMS.c.state == "open").order_by(ITEMS.c.position)):
+        yield QueueItem(concept=concept_from(row.concept), version=row.version, position=row.position)
 
 
 def counts(connection: Connection) -> dict[str, int]:

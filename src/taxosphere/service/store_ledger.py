@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -143,6 +143,23 @@ class Ledger:
             if self._seq != before:
                 raise
             return refused
+
+    def decide_each(self, events: Iterable[tuple[Event, int]]) -> list[Recorded]:
+        """Carry out and record several decisions in one transaction, but for those that are refused.
+
+        Parameters
+        ----------
+        events
+            Each with the version of the queue's item that it is about.
+
+        Returns
+        -------
+        list of Recorded
+            What was recorded; a decision that cannot be carried out, or whose item has another version, is left out.
+        """
+        with self._lock, self._transaction() as connection:
+            answers = [self._attempt(connection, _Waiting(event, "", version)) for event, version in events]
+        return [answer for answer in answers if isinstance(answer, Recorded)]
 
     def decide_all(self, events: list[Event]) -> list[Recorded]:
         """Carry out and record several decisions, all or none; see `decide`."""
