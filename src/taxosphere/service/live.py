@@ -1,6 +1,6 @@
 """Live events: what changes is told to every open page, also what other processes have changed.
 
-A thread asks the database twice a second, and at once after a decision made here. Decisions have numbers, so that a
+A thread asks the database twice a second, and soon after a decision made here. Decisions have numbers, so that a
 page that was away asks for those it missed; the other events only say that something should be read again.
 """
 
@@ -10,6 +10,7 @@ import asyncio
 import json
 import logging
 import threading
+import time
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +19,7 @@ from taxosphere.service import limits
 
 _LOG = logging.getLogger("taxosphere")
 _PAUSE = 0.5  # seconds between two looks at the database
+_GATHER = 0.05  # seconds in which decisions are gathered, so that one look finds several
 _ALIVE = 15.0  # seconds of silence after which a comment keeps the connection open
 _WAITING = 1000  # events that a slow page may leave unread
 MOST_REPLAYED = 1000
@@ -90,7 +92,8 @@ class Hub:
 
     def _run(self) -> None:
         while not self._stopped:
-            self._wake.wait(_PAUSE)
+            if self._wake.wait(_PAUSE):
+                time.sleep(_GATHER)
             self._wake.clear()
             try:
                 self._tell(list(self._look()))

@@ -23,6 +23,7 @@ from taxosphere import atomic
 from taxosphere.errors import InputError, TaxosphereError, require
 
 BUSY_SECONDS = 60  # that a process waits for others which are writing
+_KEPT = 32  # connections that stay open, more than requests are worked on at once: opening one takes long
 _WRITE = "taxosphere_write"
 _LOCK = 7_236_158_001  # of PostgreSQL's advisory locks, one is ours
 
@@ -150,8 +151,9 @@ def _check_file(path: Path, create: bool) -> None:
 
 def _engine(url: sa.URL) -> Engine:
     if url.get_backend_name() != "sqlite":
-        return sa.create_engine(url, pool_pre_ping=True)
-    engine = sa.create_engine(url, connect_args={"timeout": BUSY_SECONDS, "check_same_thread": False})
+        return sa.create_engine(url, pool_pre_ping=True, pool_size=_KEPT)
+    arguments = {"timeout": BUSY_SECONDS, "check_same_thread": False}
+    engine = sa.create_engine(url, connect_args=arguments, pool_size=_KEPT)
     sa.event.listen(engine, "connect", _on_connect)
     sa.event.listen(engine, "begin", _on_begin)
     return engine
