@@ -74,11 +74,13 @@ def test_twelve_concepts_worked_out_on_paper(pantry: Path, capsys: pytest.Captur
     }
     assert {name: spread["mean"] for name, spread in got["metrics"].items()} == pytest.approx(expected)
     assert {spread["std"] for spread in got["metrics"].values()} == {0.0}
-    wanted = "dataset method split runs candidates queries metrics seconds references"
+    wanted = "dataset method split runs candidates queries metrics seconds references protocol collapsed hit@1_interval"
     assert list(got) == wanted.split()
     facts = ("pantry", "encoder-cosine", "published", 5, 9, 3)
     assert tuple(got[key] for key in wanted.split()[:6]) == facts
     assert set(got["seconds"]) == {"fit", "per_query"}
+    # Wilson, one of three: centre (1/3 + 3.8415/6) / (1 + 3.8415/3), half 1.96 √(2/27 + 3.8415/36) / (1 + 3.8415/3)
+    assert got["hit@1_interval"] == pytest.approx([6.15, 79.23], abs=0.01)
     assert tuple(got["references"]) == methods.REFERENCES
     assert got["references"]["encoder-cosine"] == got["metrics"]
 
@@ -207,3 +209,10 @@ def test_the_papers_protocol_is_loud_in_every_output(pantry: Path, capsys: pytes
 def test_the_papers_protocol_needs_something_to_pick(pantry: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(command(pantry, "--protocol", "paper")) == 2
     assert "leave --protocol paper out" in capsys.readouterr().err
+
+
+def test_fine_tuning_is_a_setting_of_methods_that_have_it(pantry: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*command(pantry, "--fine-tune", "--method", "polaris-cosine")]) == 2
+    assert "keeps the encoder frozen" in capsys.readouterr().err
+    assert main([*command(pantry, "--fine-tune", "--method", "polaris-paper")]) == 2
+    assert "no weights to fine-tune" in capsys.readouterr().err  # vectors made elsewhere have none

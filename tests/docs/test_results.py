@@ -30,6 +30,16 @@ def test_bench_tables_follow_from_their_runs(folder: Path) -> None:
     assert (folder / "report.html").read_text(encoding="utf-8") == bench_page.bench_page(lines, about)
 
 
+@pytest.mark.parametrize("name", ["bench", "bench-leaves"])
+def test_every_row_of_the_tables_is_tested_against_ours(name: str) -> None:
+    lines = records.read(RESULTS / name / "runs.jsonl")
+    compared = {table.title.partition(":")[0]: table for table in tables.significance_tables(lines)}
+    for table in tables.bench_tables(lines):
+        rows = {row[0].text for row in table.rows} - {"polaris"}
+        if rows:
+            assert {row[0].text for row in compared[table.title].rows} == rows
+
+
 @pytest.mark.parametrize("folder", folders("studies/*/runs.jsonl"), ids=lambda folder: folder.name)
 def test_study_tables_follow_from_their_runs(folder: Path) -> None:
     study = studies.get(folder.name)

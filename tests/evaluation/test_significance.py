@@ -75,9 +75,8 @@ def test_wilson_is_scipys(hits: int, queries: int) -> None:
 
 
 def test_the_same_queries_asked_again_do_not_narrow_the_interval() -> None:
-    runs = [{"split": "published", "ranks": ranks} for ranks in ([1.0, 2.0, 1.0, 1.0], [1.0, 1.0, 3.0, 2.0])]
-    share, low, high = significance.hit_interval(runs)
+    runs = [[1.0, 2.0, 1.0, 1.0], [1.0, 1.0, 3.0, 2.0]]
+    share, low, high = significance.hit_interval(runs, same_queries=True)
     assert share == 5 / 8
     assert (low, high) == significance.wilson(5 / 8, 4)
-    others = [record | {"split": "leaves"} for record in runs]
-    assert significance.hit_interval(others)[1:] == significance.wilson(5 / 8, 8)
+    assert significance.hit_interval(runs, same_queries=False)[1:] == significance.wilson(5 / 8, 8)

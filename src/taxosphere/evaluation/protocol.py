@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from taxosphere import artifact
 from taxosphere.encoders.text import registry as text_encoders
 from taxosphere.errors import InputError
-from taxosphere.evaluation import metrics
+from taxosphere.evaluation import metrics, significance
 from taxosphere.evaluation.metrics import Outcome
 from taxosphere.methods import registry as methods
 from taxosphere.methods.registry import Method
@@ -142,18 +142,20 @@ class Result:
             return {}
         return {"warning": NOT_HONEST, "honest": mean_std([run.metrics for run in self.honest])}
 
+    @property
+    def hit_interval(self) -> list[float]:
+        """Wilson's 95 % interval of Hit@1 over the runs, as percentages."""
+        ranks = [run.outcome.best for run in self.runs]
+        _, low, high = significance.hit_interval(ranks, same_queries=self.plan.split == "published")
+        return [100 * low, 100 * high]
+
     def document(self) -> dict[str, Any]:
-        """The JSON document of `taxosphere evaluate --json`."""
-        return {
+        """The JSON document of `taxosphere evaluate --json`; a warning stands first where it is not honest."""
+        figures = {
             "dataset": self.dataset,
             "method": self.method,
             "split": self.plan.split,
-            "protocol": self.plan.protocol,
-            **(
-                {"warning": NOT_HONEST, "honest": mean_std([run.metrics for run in self.honest])} if self.honest else {}
-            ),
             "runs": len(self.runs),
-            "collapsed": sum(run.collapsed for run in self.runs),
             "candidates": self.runs[0].candidates,
             "queries": len(self.runs[0].outcome.sizes),
             "metrics": self.metrics,
@@ -162,7 +164,13 @@ class Result:
                 "per_query": float(np.mean([run.query_seconds for run in self.runs])),
             },
             "references": {name: mean_std([run.metrics for run in runs]) for name, runs in self.references.items()},
+            "protocol": self.plan.protocol,
+            "collapsed": sum(run.collapsed for run in self.runs),
+            "hit@1_interval": self.hit_interval,
         }
+        if not self.honest:
+            return figures
+        return {"warning": NOT_HONEST, **figures, "honest": mean_std([run.metrics for run in self.honest])}
 
 
 def mean_std(rows: Sequence[Mapping[str, float]]) -> dict[str, Spread]:

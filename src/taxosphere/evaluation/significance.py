@@ -113,15 +113,24 @@ def wilson(share: float, queries: int, z: float = 1.959964) -> tuple[float, floa
     return max(0.0, centre - half), min(1.0, centre + half)
 
 
-def hit_interval(records: Sequence[Record]) -> tuple[float, float, float]:
-    """Share of queries whose best gold parent comes first, over all runs of a method, with its Wilson interval.
+def hit_interval(ranks: Sequence[ArrayLike], *, same_queries: bool) -> tuple[float, float, float]:
+    """Share of queries whose best gold parent comes first, over all runs, with its Wilson interval.
 
-    Runs on a published split ask the same queries, which count once; runs on random splits ask others each.
+    Parameters
+    ----------
+    ranks : sequence of array-like
+        For every run, the rank of the best gold parent of each of its queries.
+    same_queries : bool
+        Whether all runs asked the same queries, as on a published split: these count once.
+
+    Returns
+    -------
+    share, low, high : float
+        Between 0 and 1.
     """
-    shares = [np.mean(np.array(record["ranks"]) <= 1) for record in records]
-    queries = [len(record["ranks"]) for record in records]
-    share = float(np.average(shares, weights=queries))
-    return share, *wilson(share, queries[0] if records[0]["split"] == "published" else sum(queries))
+    hits = [np.asarray(run) <= 1 for run in ranks]
+    share = float(np.mean(np.concatenate(hits)))
+    return share, *wilson(share, len(hits[0]) if same_queries else sum(map(len, hits)))
 
 
 def two_sided(z: float) -> float:

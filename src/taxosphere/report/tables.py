@@ -107,7 +107,8 @@ def _dataset_table(dataset: str, records: Sequence[Record]) -> Table:
 
 def interval(records: Sequence[Record]) -> str:
     """Hit@1 of a method's runs with its 95 % Wilson interval: "61.2 [47.6, 73.2]"."""
-    share, low, high = significance.hit_interval(records)
+    ranks = [record["ranks"] for record in records]
+    share, low, high = significance.hit_interval(ranks, same_queries=records[0]["split"] == "published")
     return f"{100 * share:.1f} [{100 * low:.1f}, {100 * high:.1f}]"
 
 

@@ -89,6 +89,9 @@ def evaluate(
         "gate counted on the full graph.",
     ),
     seed: int = typer.Option(0, min=0, max=LAST_SEED, help="Random state of the first run."),
+    fine_tune: bool = typer.Option(
+        False, "--fine-tune", help="Let the encoder learn along; 'polaris-paper' does anyway."
+    ),
     set_: list[str] = typer.Option([], "--set", metavar="KEY=VALUE", help="A setting of the method; repeatable."),
     without_descriptions: bool = typer.Option(False, help="Let methods read names only."),
     repair: bool = typer.Option(False, help="Break cycles instead of refusing them."),
@@ -110,6 +113,7 @@ def evaluate(
     from taxosphere.evaluation import datasets, image_protocol, image_tasks, protocol
 
     refuse_seeds(seed, runs)
+    settings = parse([*set_, *(["training.fine_tune=true"] if fine_tune else [])])
     tasks = methods.tasks(method)  # an unknown name is better said before the work begins
     if out:
         atomic.refuse_place(out)
@@ -122,6 +126,7 @@ def evaluate(
             "questions about texts",
             {
                 "--set": set_,
+                "--fine-tune": fine_tune,
                 "--queries": queries is not Queries.leaves,
                 "--without-descriptions": without_descriptions,
                 "--repair": repair,
@@ -150,12 +155,10 @@ def evaluate(
     tree, repairs = protocol.prepare(tree, repair=repair, descriptions=not without_descriptions)
     if split is Asked.scenarios:
         _refuse("questions about single concepts", {"--protocol": protocol_ is not Protocol.honest})
-        _scenarios(source, tree, parse(set_), foreign, data, method, encoder, runs=runs, seed=seed, json=json)
+        _scenarios(source, tree, settings, foreign, data, method, encoder, runs=runs, seed=seed, json=json)
         return
     published = split is Asked.published or (split is None and parts is not None)
-    plan = protocol.Plan(
-        "published" if published else "leaves", queries.value, runs, seed, parse(set_), protocol_.value
-    )
+    plan = protocol.Plan("published" if published else "leaves", queries.value, runs, seed, settings, protocol_.value)
     if protocol_ is Protocol.paper:
         output.warn(protocol.NOT_HONEST)
     for line in repairs:
@@ -254,6 +257,9 @@ def show(result: Result) -> None:
         print(document["warning"])
     if document["collapsed"]:
         print(f"runs whose training collapsed, all concepts in one place: {document['collapsed']}")
+    low, high = document["hit@1_interval"]
+    measured = f"{result.method} {NOT_HONEST_MARK}" if result.honest else result.method
+    print(f"H@1 of {measured}: 95 % interval {low:.1f} to {high:.1f} (Wilson)")
     seconds = document["seconds"]
     print(f"fit {seconds['fit']:.1f} s, {1000 * seconds['per_query']:.1f} ms per query; percentages, except MR")
 
