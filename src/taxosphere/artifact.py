@@ -106,7 +106,9 @@ def load(path: str | PathLike[str], method: str) -> Artifact:
     folder = Path(path)
     manifest = read_manifest(folder)
     if manifest["format"] < FORMAT:
-        raise InputError(_OTHER_VERSION, folder)
+        seed = folder / SEED
+        how = f": taxosphere fit {seed} -o NEW" if seed.is_dir() else ""
+        raise InputError(_OTHER_VERSION + how, folder)
     if manifest.get("method", method) != method:
         raise InputError(f"holds '{manifest['method']}', not {method}", folder)
     for name, expected in manifest["files"].items():
