@@ -87,6 +87,6 @@ def test_a_model_of_an_older_format_is_refused_and_made_again(saved: Path, anima
     (saved / artifact.MANIFEST).write_text(json.dumps(manifest | {"format": artifact.FORMAT - 1}), encoding="utf-8")
     assert not artifact.holds(saved, config, animals)
     with pytest.raises(
-        InputError, match="written by another version of taxosphere; fit it again: taxosphere fit .*seed"
+        InputError, match=r"written by another version of taxosphere; fit it again: taxosphere fit .*seed"
     ):
         artifact.load(saved, "made-up")
