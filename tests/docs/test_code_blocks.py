@@ -36,7 +36,7 @@ def test_code_blocks_run(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.chdir(tmp_path)
     hierarchy().write("ontology.obo")
     quick = ("training.epochs=2", "ranking.folds=2", "ranking.nets=1", "ranking.epochs=2", "ranking.prior=false")
-    monkeypatch.setattr("taxosphere.polaris.auto", lambda _taxonomy: PolarisConfig().with_overrides(quick))
+    monkeypatch.setattr("taxosphere.fitting.auto", lambda _taxonomy: PolarisConfig().with_overrides(quick))
     names: dict[str, object] = {}
     for block in BLOCK.findall(path.read_text(encoding="utf-8")):
         exec(compile(block, f"{path.name}", "exec"), names)
