@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from support.gram_encoder import GramEncoder
 from taxosphere import Concept, Taxonomy
@@ -10,8 +11,10 @@ from taxosphere.encoders.text.vectors import encode_text_vectors
 from taxosphere.placing.inference import RankedBatch
 from taxosphere.placing.suggestions import make_suggestions
 from taxosphere.ranking.features.candidates import CandidateIndex
+from taxosphere.ranking.parent_set import ParentSet
 from taxosphere.ranking.queries import SpherePoints
 from taxosphere.ranking.ranker import Ranking
+from taxosphere.typing import Booleans
 
 
 def _ranked(size: int, shown: int) -> Ranking:
@@ -36,6 +39,13 @@ def _ranked(size: int, shown: int) -> Ranking:
     )
 
 
+class FirstThree(ParentSet):
+    """Takes the first three places together."""
+
+    def choose(self, probabilities: NDArray[np.floating]) -> Booleans:
+        return np.broadcast_to(np.arange(probabilities.shape[1]) < 3, probabilities.shape)
+
+
 def test_siblings_reasons_and_parents_against_loops(animals: Taxonomy) -> None:
     queries = [Concept("q", "sea bird", "a bird of the sea"), Concept("r", "farm dog")]
     views = encode_text_vectors(GramEncoder(), list(animals.concepts()))
@@ -44,7 +54,14 @@ def test_siblings_reasons_and_parents_against_loops(animals: Taxonomy) -> None:
     )
     asked = encode_text_vectors(GramEncoder(), queries).full
     ranked = _ranked(len(animals), min(10, len(animals)))
-    batch = RankedBatch(rows=np.arange(2), index=index, vectors=asked, ranking=ranked, duplicates=[(), ()], cutoff=1.0)
+    batch = RankedBatch(
+        rows=np.arange(2),
+        index=index,
+        vectors=asked,
+        ranking=ranked,
+        duplicates=[(), ()],
+        parent_set=FirstThree(None, 1.0),
+    )
     one = make_suggestions(batch, queries, k=1)
     for i, found in enumerate(make_suggestions(batch, queries, k=5)):
         assert one[i].ranked == found.ranked[:1]

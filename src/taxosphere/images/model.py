@@ -19,7 +19,6 @@ from taxosphere.images.ranker import ImageIndex, fit_image_ranker, query_directi
 from taxosphere.images.recognition import PROMPT, Recogniser, ancestor_rows
 from taxosphere.images.whitening import WithinClassWhitening, label_means, unit
 from taxosphere.model.checkpoint import strip_prefix
-from taxosphere.ranking.parent_cutoff import parent_cutoff
 from taxosphere.ranking.ranker import Ranker, Ranking
 from taxosphere.taxonomy import Concept, Taxonomy
 from taxosphere.typing import Floats, Longs
@@ -142,11 +141,6 @@ class ImageModel:
     def encoder(self) -> image_encoders.FileEncoder | image_encoders.TableEncoder:
         """The image encoder; loaded for the first image, as queries by text do not need it."""
         return image_encoders.load(self.encoder_name, device=self.device)
-
-    @cached_property
-    def cutoff(self) -> float:
-        """The parent cut-off for queries by image alone."""
-        return parent_cutoff(self.ranker.out_of_fold)
 
     def summary(self) -> list[str]:
         """What was trained, in a few lines."""

@@ -28,7 +28,7 @@ from taxosphere.placing.suggestions import Suggestions, make_suggestions, places
 from taxosphere.ranking.features.candidates import CandidateIndex
 from taxosphere.ranking.features.shortlist import query_blocks
 from taxosphere.ranking.lexical.index import ConceptTokens
-from taxosphere.ranking.parent_cutoff import parent_cutoff
+from taxosphere.ranking.parent_set import ParentSet
 from taxosphere.ranking.queries import embed, encode_queries
 from taxosphere.ranking.ranker import Ranker, Ranking
 from taxosphere.taxonomy import Concept, Taxonomy
@@ -57,8 +57,6 @@ class Fitted:
         The taxonomy's concepts as candidates.
     names
         Finds concepts by name.
-    cutoff
-        Share of the best probability from which on further parents are taken along.
     image_model
         Ranks candidates for queries with images; None where the taxonomy has none.
     start_digest
@@ -72,7 +70,6 @@ class Fitted:
     history: tuple[Epoch, ...]
     index: CandidateIndex
     names: NameIndex
-    cutoff: float
     image_model: ImageModel | None = None
     start_digest: str | None = None
 
@@ -128,7 +125,6 @@ def assemble(
         history=history,
         index=index,
         names=NameIndex(taxonomy),
-        cutoff=parent_cutoff(ranker.out_of_fold),
     )
 
 
@@ -163,8 +159,8 @@ class RankedBatch:
         The rankings.
     duplicates
         For each query, existing concepts that it may be.
-    cutoff
-        As in `Fitted`.
+    parent_set
+        Which further parents a query gets beside the best one.
     """
 
     rows: Longs
@@ -172,7 +168,7 @@ class RankedBatch:
     vectors: Floats
     ranking: Ranking
     duplicates: Sequence[tuple[Match, ...]]
-    cutoff: float
+    parent_set: ParentSet
 
 
 def rank_queries(
@@ -233,7 +229,7 @@ def _rank_images(image_model: ImageModel, queries: Sequence[Concept], rows: Long
         vectors=by_image.directions,
         ranking=by_image.ranking,
         duplicates=_recognised(by_image, image_model.index.candidates.taxonomy),
-        cutoff=image_model.cutoff,
+        parent_set=image_model.ranker.parent_set,
     )
 
 
@@ -262,7 +258,12 @@ def _rank_texts(
         ranking = fusion.fuse(ranking, by_image.ranking, fitted.ranker.none_share)
         duplicates = [(*a, *b) for a, b in zip(duplicates, _recognised(by_image, fitted.index.taxonomy), strict=True)]
     return RankedBatch(
-        rows=rows, index=index, vectors=vectors.full, ranking=ranking, duplicates=duplicates, cutoff=fitted.cutoff
+        rows=rows,
+        index=index,
+        vectors=vectors.full,
+        ranking=ranking,
+        duplicates=duplicates,
+        parent_set=fitted.ranker.parent_set,
     )
 
 

@@ -224,6 +224,7 @@ def make_suggestions(batch: RankedBatch, queries: Sequence[Concept], *, k: int) 
     siblings = _siblings(batch.index, batch.vectors, positions)
     rows = zip(*(column.tolist() for column in columns), siblings, _reasons(ranking, n_places), strict=True)
     paths = {p: tuple(taxonomy.names[q] for q in taxonomy.path_positions(p)) for p in np.unique(positions).tolist()}
+    together = batch.parent_set.choose(ranking.probabilities[:, :N_PLACES])  # (q, places)
     suggestions = []
     for i, (query, row) in enumerate(zip(queries, rows, strict=True)):
         ranked = [
@@ -241,7 +242,7 @@ def make_suggestions(batch: RankedBatch, queries: Sequence[Concept], *, k: int) 
             )
             for position, probability, score, cosine, gate, nearest, reasons in zip(*row, strict=True)
         ]
-        parents = [s for s in ranked[:N_PLACES] if s.probability >= batch.cutoff * ranked[0].probability]
+        parents = [s for s, taken in zip(ranked, together[i], strict=False) if taken]
         suggestions.append(
             Suggestions(
                 query=query,

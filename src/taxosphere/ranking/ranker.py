@@ -27,6 +27,7 @@ from taxosphere.ranking.features.shortlist import Shortlist, add_relative_column
 from taxosphere.ranking.foreign import outside
 from taxosphere.ranking.net import NetEnsemble
 from taxosphere.ranking.out_of_fold import OutOfFold, calibrate, train_on, with_parents_deleted
+from taxosphere.ranking.parent_set import ONE_PARENT, ParentSet
 from taxosphere.ranking.prior import Prior
 from taxosphere.ranking.queries import Queries
 from taxosphere.ranking.retrieval import COSINE, DEFAULT_FIRST_STAGE, FirstStage
@@ -103,6 +104,8 @@ class Ranker:
         taxonomy may be full of orphans without anything missing. Else 0.
     novelty
         Of the seed's own concepts; None where ``none_model`` does not read it.
+    parent_set
+        Which further parents a concept gets beside the best one.
     """
 
     families: tuple[str, ...]
@@ -117,6 +120,7 @@ class Ranker:
     first_stage: FirstStage = DEFAULT_FIRST_STAGE
     mean_orphan_score: float = 0.0
     novelty: NoveltyScale | None = None
+    parent_set: ParentSet = ONE_PARENT
 
     def __post_init__(self) -> None:
         check_families(self.families)
@@ -245,6 +249,7 @@ class Ranker:
             note=note.format(usable),
             first_stage=examples.first_stage,
             novelty=novelty,
+            parent_set=ParentSet.fit(calibrated.out_of_fold),
         )
 
     @classmethod
@@ -413,6 +418,7 @@ class Ranker:
         arrays |= {f"out_of_fold.{key}": value for key, value in vars(self.out_of_fold).items()}
         if self.none_model is not None:
             arrays |= {f"none_model.{key}": value for key, value in self.none_model.to_arrays().items()}
+        arrays |= {f"parent_set.{key}": value for key, value in self.parent_set.to_arrays().items()}
         if self.novelty is not None:
             arrays |= {f"novelty.{key}": value for key, value in vars(self.novelty).items()}
         keys = ("families", "columns", "temperature", "none_share", "gamma", "note", "mean_orphan_score")
@@ -422,6 +428,8 @@ class Ranker:
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], notes: Mapping[str, Any]) -> Ranker:
         """The ranker that `to_arrays` wrote; `TaxosphereError` where it needs a feature that does not exist."""
         none_model, novelty = strip_prefix("none_model.", arrays), strip_prefix("novelty.", arrays)
+        out_of_fold = OutOfFold.from_arrays(strip_prefix("out_of_fold.", arrays))
+        parents = strip_prefix("parent_set.", arrays)  # earlier versions stored none
         return cls(
             families=tuple(notes["families"]),
             columns=tuple(notes["columns"]),
@@ -430,11 +438,12 @@ class Ranker:
             none_model=NoneOfThese.from_arrays(none_model) if none_model else None,
             none_share=notes["none_share"],
             gamma=notes["gamma"],
-            out_of_fold=OutOfFold.from_arrays(strip_prefix("out_of_fold.", arrays)),
+            out_of_fold=out_of_fold,
             note=notes["note"],
             first_stage=FirstStage(notes["first_stage"]),
             mean_orphan_score=notes["mean_orphan_score"],
             novelty=NoveltyScale(**novelty) if novelty else None,
+            parent_set=ParentSet.from_arrays(parents) if parents else ParentSet.fit(out_of_fold),
         )
 
 
