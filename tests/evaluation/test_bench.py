@@ -125,6 +125,10 @@ def test_references_run_once_on_a_published_split(tmp_path: Path) -> None:
     place = Dataset("x", tmp_path)
     assert len(bench.cells([place], ["tfidf"], 5, 0, bench.Setup())) == 1
     assert len(bench.cells([place], ["tfidf"], 5, 0, bench.Setup("leaves"))) == 5
+    usual = {cell.method for cell in bench.cells([place], [], 1, 0, bench.Setup())}
+    assert {"polaris", "polaris-paper-frozen", "steam"} <= usual
+    assert "polaris-paper" not in usual  # trains an encoder in every run: only where it is named
+    assert len(bench.cells([place], ["polaris-paper"], 2, 0, bench.Setup())) == 2
     with pytest.raises(InputError, match="no method"):
         bench.cells([place], ["guess"], 5, 0, bench.Setup())
 

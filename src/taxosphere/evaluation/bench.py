@@ -50,7 +50,8 @@ def cells(
     ----------
     datasets : sequence of Dataset
     names : sequence of str
-        Methods; where empty, all that fit a data set. Those that do not fit one are left out of it.
+        Methods; where empty, all that fit a data set but `methods.NAMED_ONLY`. Those that do not fit one are left out
+        of it.
     runs : int
         Random states per method, from ``random_state`` on.
     random_state : int
@@ -97,7 +98,8 @@ def _cells(dataset: Dataset, names: Sequence[str], states: Sequence[int], setup:
     text = methods.names("parents")
     # A reference has no randomness and needs one run on a fixed split.
     fixed = methods.REFERENCES if setup.split == "published" and dataset.has_split else ()
-    chosen = [name for name in names or text if name in text]
+    usual = [name for name in text if name not in methods.NAMED_ONLY]
+    chosen = [name for name in names or usual if name in text]
     return [Cell(dataset, name, s, setup) for name in chosen for s in (states[:1] if name in fixed else states)]
 
 
