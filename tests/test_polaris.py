@@ -232,6 +232,19 @@ def test_adopted_concepts_are_candidates_at_once() -> None:
     assert "green bird" in names
 
 
+def test_adopted_concepts_change_what_is_suggested_for_their_siblings() -> None:
+    model = Polaris(QUICK).fit(meadow(), encoder=GramEncoder())
+    query = ("tiny violet gadget", "a violet gadget that is called tiny")
+
+    def probability(name: str) -> float:
+        return {s.name: s.probability for s in model.suggest(*query, k=len(model.taxonomy))}.get(name, 0.0)
+
+    before = probability("bird")
+    decided = Concept("violet gadget", "violet gadget", "a gadget that is called violet")
+    model.adopt(model.taxonomy.add([decided], [("bird", "violet gadget")]))
+    assert probability("bird") > before
+
+
 def test_a_tiny_taxonomy_falls_back_and_says_so(animals: Taxonomy) -> None:
     model = Polaris(QUICK).fit(animals, encoder=GramEncoder())
     assert "only" in model.summary()[0]

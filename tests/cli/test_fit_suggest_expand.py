@@ -9,7 +9,7 @@ import pytest
 
 from support.meadow import meadow
 from support.tiny_encoder import build_tiny_encoder
-from taxosphere import Taxonomy
+from taxosphere import Polaris, Taxonomy
 from taxosphere.cli import main
 from taxosphere.fitting import with_absolute_paths
 from taxosphere.model.config import PolarisConfig
@@ -66,6 +66,21 @@ def test_a_finished_fit_that_began_elsewhere_is_another_one(
     for more, word in ((warm[:2], "wrote"), (warm, "wrote"), (warm, "finished already")):
         assert _fit(workplace, *more) == 0
         assert word in capsys.readouterr().err
+
+
+def test_a_fit_learns_from_decisions_of_a_database(
+    model: Path, workplace: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    review = tmp_path / "review.tsv"
+    review.write_text("decision\tparent\tname\tdescription\nmove\tbird\tgreen bird\ta bird that is called green\n")
+    source, db = str(workplace / "meadow.obo"), str(tmp_path / "decisions.db")
+    assert _fit(workplace, "-o", str(tmp_path / "warm"), "--from", str(model), "--db", db) == 2
+    assert "there is no database" in capsys.readouterr().err
+    assert main(["apply", source, str(review), "-o", str(tmp_path / "grown.obo"), "--db", db]) == 0
+    assert _fit(workplace, "-o", str(tmp_path / "warm"), "--from", str(model), "--db", db) == 0
+    assert "1 concept that was decided on" in capsys.readouterr().err
+    learned = Polaris.load(tmp_path / "warm").taxonomy
+    assert learned.ids == Taxonomy.read(tmp_path / "grown.obo").ids
 
 
 def test_fine_tuning_says_how_long_it_takes(

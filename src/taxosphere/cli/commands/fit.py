@@ -13,6 +13,7 @@ from taxosphere.cli.options import DEVICE, reads_taxonomy
 from taxosphere.cli.progress import steps
 from taxosphere.cli.seeds import LAST_SEED
 from taxosphere.cli.signals import Stopped
+from taxosphere.errors import InputError, require
 from taxosphere.taxonomy import Taxonomy
 from taxosphere.taxonomy.checks import repair as break_cycles
 from taxosphere.taxonomy.formats import registry
@@ -56,6 +57,9 @@ def fit(
         help="Begin from the weights of this model.",
         shell_complete=completion.models,
     ),
+    db: str = typer.Option(
+        "", "--db", metavar="URL", help="Learn from what was decided, too: the taxonomy as these decisions made it."
+    ),
     repair: bool = typer.Option(False, "--repair", help="Break cycles by dropping their least supported edges."),
     *,
     reading: ReadOptions,
@@ -84,6 +88,8 @@ def fit(
         read, dropped = break_cycles(read)
         for problem in dropped:
             output.say(f"dropped {problem.where}: {problem.text}")
+    if db:
+        read = decided(read, db)
     settings = PolarisConfig.read(config) if config is not None else presets.preset(preset, read)
     flags: dict[str, str | int | None] = {
         "encoder.name": encoder and literal(encoder),  # a folder may be called 2024
@@ -124,6 +130,22 @@ def fit(
     for line in fitted.summary():
         output.say(line)
     output.say(f"wrote {model}; try: taxosphere suggest {model} 'a new concept'")
+
+
+def decided(base: Taxonomy, db: str) -> Taxonomy:
+    """The taxonomy with the decisions of a database carried out on it."""
+    require("sqlalchemy", "service")
+    from taxosphere.decisions.events import digest
+    from taxosphere.service import store_apply
+    from taxosphere.service.store import Store, exists
+
+    if not exists(db):
+        raise InputError(f"there is no database {db}; 'apply --db' and 'expand --db' make one")
+    with Store(db) as store:
+        folding = store_apply.replayed(store, base, digest(base))
+    count = len(folding.attached())
+    output.say(f"learns from {count:,} concept{'s that were' if count != 1 else ' that was'} decided on, too")
+    return folding.taxonomy()
 
 
 def say_how_long(taxonomy: Taxonomy, settings: PolarisConfig) -> None:
