@@ -98,7 +98,7 @@ class Format:
 
 TABLES = (".tsv", ".csv", ".xlsx")
 TABLE_OPTIONS = frozenset({"mapping", "sheet", "encoding"})
-RECORD_OPTIONS = frozenset({"mapping", "columns", "language"})
+RECORD_OPTIONS = frozenset({"mapping", "columns", "language", "encoding"})
 FORMATS = {
     item.name: item
     for item in (
@@ -229,7 +229,7 @@ FORMATS = {
             suffixes=(".obo",),
             read=obo.read,
             write=obo.write,
-            options=frozenset({"relations", "equivalents"}),
+            options=frozenset({"relations", "equivalents", "encoding"}),
         ),
         Format(
             name="mesh",
@@ -248,8 +248,15 @@ FORMATS = {
             keeps_text=True,
             extend=opml.extend,
             recognise=opml.recognise,
+            options=frozenset({"encoding"}),
         ),
-        Format(name="freemind", summary="mind map of FreeMind or Freeplane", suffixes=(".mm",), read=freemind.read),
+        Format(
+            name="freemind",
+            summary="mind map of FreeMind or Freeplane",
+            suffixes=(".mm",),
+            read=freemind.read,
+            options=frozenset({"encoding"}),
+        ),
         Format(
             name="graphml",
             summary="GraphML, edges from parent to child",
@@ -259,7 +266,7 @@ FORMATS = {
             write=graphml.write,
             keeps_text=True,
             recognise=graphml.recognise,
-            options=frozenset({"columns", "mapping"}),
+            options=frozenset({"columns", "mapping", "encoding"}),
         ),
         Format(
             name="claml",
@@ -268,7 +275,7 @@ FORMATS = {
             reads_also=(".xml",),
             read=claml.read,
             recognise=claml.recognise,
-            options=frozenset({"language"}),
+            options=frozenset({"language", "encoding"}),
         ),
         Format(
             name="icd10cm",
@@ -277,6 +284,7 @@ FORMATS = {
             reads_also=(".xml",),
             read=icd10cm.read,
             recognise=icd10cm.recognise,
+            options=frozenset({"encoding"}),
         ),
         Format(
             name="xml",
@@ -295,6 +303,7 @@ FORMATS = {
             write=newick.write,
             keeps_text=True,
             unsupported=newick.unsupported_content,
+            options=frozenset({"encoding"}),
         ),
         Format(
             name="rdf",
@@ -304,7 +313,7 @@ FORMATS = {
             read=rdf.read,
             write=rdf.write,
             recognise=rdf.recognise,
-            options=frozenset({"language", "relations", "equivalents"}),
+            options=frozenset({"language", "relations", "equivalents", "encoding"}),
         ),
         Format(
             name="obographs",
@@ -313,7 +322,7 @@ FORMATS = {
             read=obographs.read,
             write=obographs.write,
             recognise=obographs.recognise,
-            options=frozenset({"relations", "equivalents"}),
+            options=frozenset({"relations", "equivalents", "encoding"}),
         ),
         Format(
             name="json",
@@ -351,7 +360,7 @@ FORMATS = {
             write=jsonl.write,
             keeps_text=True,
             extend=jsonl.extend,
-            options=frozenset({"mapping", "language"}),
+            options=frozenset({"mapping", "language", "encoding"}),
         ),
     )
 }

@@ -38,7 +38,7 @@ def read(path: Path, options: ReadOptions) -> Draft:
         `language` chooses among labels in several languages; English, else the first, where it is not stated.
     """
     draft = Draft(path=path, format="claml")
-    top = parse(path, "ClaML")
+    top = parse(path, "ClaML", options.encoding)
     edges: dict[tuple[str, str], int] = {}
     left = Counter(element.tag for element in top.elements("Modifier", "ModifierClass"))
     for element in top.elements("Class"):

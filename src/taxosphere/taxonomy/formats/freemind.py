@@ -30,7 +30,7 @@ def read(path: Path, options: ReadOptions) -> Draft:
         None is used.
     """
     draft = Draft(path=path, format="freemind")
-    top = parse(path, "map")
+    top = parse(path, "map", options.encoding)
     outline = Outline(draft)
     nameless = arrows = 0
     waiting: list[tuple[Element, str | None]] = [(node, None) for node in reversed(list(top.elements("node")))]

@@ -46,7 +46,7 @@ def read(path: Path, options: ReadOptions) -> Draft:
         `columns` states the direction of edges; `mapping` names the data keys for name and description.
     """
     draft = Draft(path=path, format="graphml")
-    top = parse(path, "graphml")
+    top = parse(path, "graphml", options.encoding)
     graphs = list(top.elements("graph"))
     if not graphs:
         raise InputError("has no <graph>", path, top.line)

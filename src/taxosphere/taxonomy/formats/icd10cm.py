@@ -33,7 +33,7 @@ def read(path: Path, options: ReadOptions) -> Draft:
         None is used.
     """
     draft = Draft(path=path, format="icd10cm")
-    top = parse(path, ROOTS[0])
+    top = parse(path, ROOTS[0], options.encoding)
     extensions = 0
     waiting: list[tuple[Element, str | None]] = [(item, None) for item in reversed(list(top.elements("chapter")))]
     while waiting:

@@ -31,7 +31,7 @@ KNOWN = frozenset(("id", *jv.DETAILS, "children"))
 def read(path: Path, options: ReadOptions) -> Draft:
     """Return the concepts of a JSON file in any of the shapes that `record_shapes` lists."""
     draft = Draft(path=path, format="json")
-    read_value(draft, jv.parse_entries(read_text(path), path), options)
+    read_value(draft, jv.parse_entries(read_text(path, options.encoding), path), options)
     return draft
 
 

@@ -35,7 +35,7 @@ def read(path: Path, options: ReadOptions) -> Draft:
     Lines under our keys are read one by one; under other keys all are needed to say which key plays which role.
     """
     draft = Draft(path=path, format="jsonl")
-    lines = ((number, line) for number, line in numbered_lines(path) if line.strip())
+    lines = ((number, line) for number, line in numbered_lines(path, options.encoding) if line.strip())
     records = ((number, jv.parse(line, path, number)) for number, line in lines)
     first = list(islice(records, SAMPLE))
     ours = any(_is_ours(record) for _, record in first) and not any(_is_foreign(record) for _, record in first)

@@ -50,7 +50,7 @@ def read(path: Path, options: ReadOptions) -> Draft:
         None is used.
     """
     draft = Draft(path=path, format="newick")
-    text = read_text(path)
+    text = read_text(path, options.encoding)
     trees, comments = _nexus_tree(draft, text) if _NEXUS.match(text) else _parse(text, path)
     nodes = [node for tree in trees for node in _walk(tree)]
     inner = [node for node in nodes if node.children is not None]

@@ -49,7 +49,7 @@ def read(path: Path, options: ReadOptions) -> Draft:
         The terms; obsolete ones are still among them.
     """
     draft = Draft(path=path, format="obo")
-    pieces = obo_stanzas.split(read_source(path))
+    pieces = obo_stanzas.split(read_source(path, options.encoding))
     read_pieces(draft, pieces, options)
     if not draft.ids:
         raise InputError("holds no [Term]", path=path)

@@ -43,7 +43,7 @@ def read(path: Path, options: ReadOptions) -> Draft:
     Draft
         The classes; deprecated ones are still among them.
     """
-    text = read_source(path)
+    text = read_source(path, options.encoding)
     document = json_values.parse_entries(text.removeprefix(MARK), path)
     draft = Draft(path=path, format="obographs")
     read_document(draft, document, options)

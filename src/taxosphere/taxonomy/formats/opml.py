@@ -49,7 +49,7 @@ def read(path: Path, options: ReadOptions) -> Draft:
         None is used.
     """
     draft = Draft(path=path, format="opml")
-    top = parse(path, "opml")
+    top = parse(path, "opml", options.encoding)
     head, body = top.first("head"), top.first("body")
     if body is None:
         raise InputError("has no <body>; an OPML file holds its outlines there", path, top.line)

@@ -13,7 +13,7 @@ from taxosphere.taxonomy.formats.io.draft import Draft, counted
 from taxosphere.taxonomy.formats.io.obo_pairs import definition_pair, synonym_pair
 from taxosphere.taxonomy.formats.io.options import ReadOptions
 from taxosphere.taxonomy.formats.io.rdf_graph import HIERARCHY, Graph, Statement, collect
-from taxosphere.taxonomy.formats.io.rdf_syntax import Document, syntax_of
+from taxosphere.taxonomy.formats.io.rdf_syntax import Document, declared_encoding, declared_utf8, syntax_of
 from taxosphere.taxonomy.formats.io.source_text import MARK, read_source
 
 META = "rdf"
@@ -38,7 +38,8 @@ def read(path: Path, options: ReadOptions) -> Draft:
     Draft
         The concepts; deprecated ones are still among them.
     """
-    text = read_source(path)
+    encoding = options.encoding or declared_encoding(path)
+    text = declared_utf8(read_source(path, encoding)) if encoding else read_source(path)
     syntax = syntax_of(path, text[:4096].removeprefix(MARK).encode())
     document = Document(text=text, syntax=syntax, name=path.name, path=path)
     draft, reader = read_document(document, options)
@@ -110,6 +111,7 @@ class ConceptReader:
         self.predicates: set[str] = set()
         self.texts: list[list[_Text]] = []  # of each concept
         self.ids: dict[str, str] = {}
+        self.label_synonyms: dict[str, list[str]] = {}  # forms of SKOS-XL labels, by concept
         self.languages: Counter[str] = Counter()  # how many concepts are named in each; empty for none stated
         self._gather()
         self.language = self._usual_language() if language is None else self._stated_language(language)
@@ -139,10 +141,22 @@ class ConceptReader:
                             tags.append(language)
                 elif predicate == rt.OBO_ID and stated is None and type(value) is literal:
                     stated = value.value
+                elif predicate in rt.LABEL_WORDS and (label := self.graph.one(self.graph.key(value), rt.LITERAL_FORM)):
+                    self._take_label(iri, rt.LABEL_WORDS[predicate], label, texts, tags)
             self.ids[iri] = rt.id_of(iri, stated)
             self.texts.append(texts)
             for language in tags:
                 languages[language] += 1
+
+    def _take_label(self, iri: str, word: str, label: Any, texts: list[_Text], tags: list[str]) -> None:
+        """The form of a SKOS-XL label says what a plain label would: a name, or a synonym."""
+        if type(label) is not self.literal or not label.value.strip():
+            return
+        if word != rt.NAMES[0]:
+            self.label_synonyms.setdefault(iri, []).append(label.value)
+        elif all((text[0][0], text[1]) != (word, label.value) for text in texts):
+            texts.append(((word, label), label.value, label.language or ""))
+            tags += [label.language or ""] if (label.language or "") not in tags else []
 
     # -- language -----------------------------------------------------------------------------------------------------
 
@@ -207,7 +221,7 @@ class ConceptReader:
         definition = self._choose(texts, self.definitions)
         plain_name = name[0] if name is not None and self._is_usual_text(name, texts) else None
         plain_definition = definition[0] if definition is not None and self._is_usual_text(definition, texts) else None
-        synonyms: dict[str, None] = {}
+        synonyms = dict.fromkeys(self.label_synonyms.get(iri, ())) if self.label_synonyms else {}
         images: list[str] = []
         extras: list[tuple[str, str]] = []
         literal, synonym_words = self.literal, rt.SYNONYM_SET

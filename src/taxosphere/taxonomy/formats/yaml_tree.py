@@ -33,7 +33,7 @@ def read(path: Path, options: ReadOptions) -> Draft:
         `mapping`, `columns` and `language` are used.
     """
     draft = Draft(path=path, format=FORMAT)
-    json_tree.read_value(draft, yaml_values.parse(read_text(path), path), options)
+    json_tree.read_value(draft, yaml_values.parse(read_text(path, options.encoding), path), options)
     return draft
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from taxosphere.errors import InputError
-from taxosphere.taxonomy.formats.io.streams import open_raw_bytes
+from taxosphere.taxonomy.formats.io.streams import open_raw_bytes, text_codec
 
 BOMS = {
     "utf-8-sig": codecs.BOM_UTF8,
@@ -68,7 +68,7 @@ def read_source(path: Path, stated: str | None = None) -> SourceText:
     with open_raw_bytes(path) as handle:
         data = handle.read()
     if stated is not None:
-        return _decode(path, data, _codec(path, stated), "")
+        return _decode(path, data, text_codec(path, stated).removesuffix("-sig"), "")
     for encoding, mark in BOMS.items():
         if data.startswith(mark):
             note = f"read as {TITLES[encoding]}" if encoding in TITLES and encoding != "utf-8-sig" else ""
@@ -81,15 +81,6 @@ def read_source(path: Path, stated: str | None = None) -> SourceText:
         line = data.count(b"\n", 0, error.start) + 1
         note = f"read as Windows-1252, for line {line} is not UTF-8; --encoding states another"
         return _decode(path, data, "cp1252", note, line)
-
-
-def _codec(path: Path, stated: str) -> str:
-    try:
-        name = codecs.lookup(stated).name
-        b"".decode(name)  # some codecs are none of texts
-    except (LookupError, ValueError):
-        raise InputError(f"'{stated}' is no encoding that is known here; utf-8, cp1252 and utf-16 are", path) from None
-    return "utf-8" if name == "utf-8-sig" else name
 
 
 def _decode(path: Path, data: bytes, encoding: str, note: str, line: int | None = None) -> SourceText:

@@ -15,7 +15,7 @@ from taxosphere.taxonomy.formats.io import owl_functional, owl_manchester, owl_x
 from taxosphere.taxonomy.formats.io.limits import check_json_depth, check_xml
 from taxosphere.taxonomy.formats.io.rdf_terms import oxigraph
 from taxosphere.taxonomy.formats.io.source_text import MARK
-from taxosphere.taxonomy.formats.io.streams import bare_suffix, open_binary_to_write
+from taxosphere.taxonomy.formats.io.streams import bare_suffix, open_binary_to_write, open_raw_bytes
 
 Triple = tuple[Any, str, Any]
 
@@ -46,6 +46,7 @@ _XML_ROOT = re.compile(rb"<(?:[A-Za-z_][\w.-]*:)?([A-Za-z_][\w.-]*)[\s/>]")
 _XML_PROLOG = re.compile(rb"<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>", re.DOTALL)
 _LANGUAGE = re.compile(r"""(?:"@language"\s*:\s*"|["']@|xml:lang=["'])([A-Za-z]{2,8}(?:-[A-Za-z0-9]+)*)""")
 _POSITION = re.compile(r"^Parser error at line \d+ [^:]*: |^at \d+\.\.\d+: |\s*\([^()]*line \d+\)$")
+_DECLARED = re.compile(r"""(\A\s*<\?xml[^>]*?encoding\s*=\s*["'])([\w.:-]+)""")
 NOT_IN_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -134,6 +135,18 @@ class _Lines:
         self.position.line += self.ended
         self.ended = line[-1:] == b"\n"
         return line
+
+
+def declared_encoding(path: Path) -> str | None:
+    """The encoding that an XML document declares, None for UTF-8 and for all other documents."""
+    with open_raw_bytes(path) as handle:
+        match = _DECLARED.match(handle.read(200).decode("latin-1"))
+    return match[2] if match and match[2].lower() not in ("utf-8", "us-ascii", "utf-16") else None
+
+
+def declared_utf8(text: str) -> str:
+    """A document that declares UTF-8, in which it is parsed and written, where it declares another encoding."""
+    return _DECLARED.sub(r"\1utf-8", text, count=1)
 
 
 def syntax_of(path: Path, head: bytes) -> str:

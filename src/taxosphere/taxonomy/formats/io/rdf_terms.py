@@ -50,6 +50,10 @@ SYNONYMS = (
     SKOS + "hiddenLabel",
 )
 SYNONYM_SET = frozenset(SYNONYMS)
+# Labels of SKOS-XL, which are things with a literal form, and the plain words for the same.
+SKOS_XL = "http://www.w3.org/2008/05/skos-xl#"
+LITERAL_FORM = SKOS_XL + "literalForm"
+LABEL_WORDS = {SKOS_XL + word: SKOS + word for word in ("prefLabel", "altLabel", "hiddenLabel")}
 VOCABULARY_PREFIXES = (OWL, RDFS, RDF, SKOS)
 CONCEPT_TYPES = (SKOS + "Concept", OWL + "Class", RDFS + "Class")
 COLLECTION_TYPES = (SKOS + "Collection", SKOS + "OrderedCollection")

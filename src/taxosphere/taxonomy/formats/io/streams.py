@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import io
 import os
 import sys
@@ -116,18 +117,44 @@ def open_declared_bytes(path: Path) -> Iterator[IO[bytes]]:
 
 
 @contextmanager
-def open_text(path: Path) -> Iterator[TextIO]:
-    with open_bytes(path) as raw, io.TextIOWrapper(raw, encoding="utf-8", newline="\n") as text:
-        yield text
+def open_text(path: Path, encoding: str | None = None) -> Iterator[TextIO]:
+    """Text after the byte order mark: UTF-8, or in the encoding that is stated."""
+    if encoding is None:
+        with open_bytes(path) as raw, io.TextIOWrapper(raw, encoding="utf-8", newline="\n") as text:
+            yield text
+        return
+    codec = text_codec(path, encoding)
+    with open_raw_bytes(path) as raw, io.TextIOWrapper(raw, encoding=codec, newline="\n") as text:
+        try:
+            yield text
+        except UnicodeDecodeError as error:
+            byte = f"byte 0x{error.object[error.start]:02x} is not {encoding}"
+            raise InputError(f"{byte}; --encoding names the right one, or save the file as UTF-8", path) from None
 
 
-def line_blocks(path: Path) -> Iterator[tuple[int, list[str]]]:
+def text_codec(path: Path, stated: str) -> str:
+    """Python's name of an encoding of texts, with the byte order mark where it may have one.
+
+    Raises
+    ------
+    InputError
+        Where there is none of that name.
+    """
+    try:
+        name = codecs.lookup(stated).name
+        b"".decode(name)  # some codecs are none of texts
+    except (LookupError, ValueError):
+        raise InputError(f"'{stated}' is no encoding that is known here; utf-8, cp1252 and utf-16 are", path) from None
+    return "utf-8-sig" if name == "utf-8" else name
+
+
+def line_blocks(path: Path, encoding: str | None = None) -> Iterator[tuple[int, list[str]]]:
     """Blocks of lines without their ends, each with the number of its first line (from 1).
 
     Only `\\n` and `\\r\\n` end a line. Whole blocks keep a million lines a matter of a second.
     """
     first, rest = 1, ""
-    with open_text(path) as handle:
+    with open_text(path, encoding) as handle:
         while chunk := handle.read(BLOCK):
             lines = (rest + chunk).split("\n")
             rest = lines.pop()
@@ -153,8 +180,8 @@ def _clean(path: Path, first: int, lines: list[str]) -> list[str]:
     return [line.removesuffix("\r") for line in lines]
 
 
-def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
-    for first, lines in line_blocks(path):
+def numbered_lines(path: Path, encoding: str | None = None) -> Iterator[tuple[int, str]]:
+    for first, lines in line_blocks(path, encoding):
         yield from enumerate(lines, first)
 
 
@@ -163,8 +190,8 @@ def read_bytes(path: Path) -> bytes:
         return handle.read()
 
 
-def read_text(path: Path) -> str:
-    with open_text(path) as handle:
+def read_text(path: Path, encoding: str | None = None) -> str:
+    with open_text(path, encoding) as handle:
         return handle.read()
 
 
@@ -202,10 +229,6 @@ def _undecodable(path: Path) -> InputError:
             try:
                 line.decode("utf-8")
             except UnicodeDecodeError as error:
-                byte = line[error.start]
-                return InputError(
-                    f"byte 0x{byte:02x} is not UTF-8 (Latin-1 perhaps?); save the file as UTF-8",
-                    path=path,
-                    line=number,
-                )
+                byte = f"byte 0x{line[error.start]:02x} is not UTF-8 (Latin-1 perhaps?)"
+                return InputError(f"{byte}; save the file as UTF-8 or state its --encoding", path=path, line=number)
     return InputError("is not UTF-8; save it as UTF-8", path=path)
