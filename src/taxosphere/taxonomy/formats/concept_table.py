@@ -20,9 +20,8 @@ from taxosphere.errors import InputError
 from taxosphere.taxonomy.formats import table_layouts
 from taxosphere.taxonomy.formats.io import cells, escapes, level_columns, table_source, table_writer
 from taxosphere.taxonomy.formats.io.draft import Draft, counted, meanings
-from taxosphere.taxonomy.formats.io.encodings import SourceText
 from taxosphere.taxonomy.formats.io.footers import without_footer
-from taxosphere.taxonomy.formats.io.grid import Grid, kept_delimiter, parse_grid
+from taxosphere.taxonomy.formats.io.grid import Grid, kept_delimiter
 from taxosphere.taxonomy.formats.io.options import ReadOptions, WriteOptions
 from taxosphere.taxonomy.formats.io.table_roles import title_roles
 from taxosphere.taxonomy.formats.table_layouts import Reading, open_table
@@ -237,8 +236,7 @@ class Layout(table_writer.Layout):
             self.titles = []
 
     @classmethod
-    def reread(cls, source: SourceText, path: Path, options: ReadOptions) -> Draft:
-        grid = parse_grid(source, path)
+    def reread(cls, grid: Grid, options: ReadOptions) -> Draft:
         return read_table(grid, table_layouts.understand(grid, options), options)
 
     def row(self, edge: tuple[int, int]) -> list[str]:

@@ -242,8 +242,7 @@ class Layout(table_writer.Layout):
         return separator(path) == "\t" or delimiter.of(list(islice(StringIO(text), delimiter.HEAD))) == between
 
     @classmethod
-    def reread(cls, source: SourceText, path: Path, options: ReadOptions) -> Draft:
-        grid = parse_grid(source, path)
+    def reread(cls, grid: Grid, options: ReadOptions) -> Draft:
         return read_table(grid, table_layouts.understand(grid, options), options)
 
     @cached_property

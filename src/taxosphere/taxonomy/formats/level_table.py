@@ -13,9 +13,8 @@ from typing import Any
 from taxosphere.taxonomy.formats import table_layouts
 from taxosphere.taxonomy.formats.io import cells, level_columns, path_rows, table_source, table_writer
 from taxosphere.taxonomy.formats.io.draft import Draft, counted
-from taxosphere.taxonomy.formats.io.encodings import SourceText
 from taxosphere.taxonomy.formats.io.footers import without_footer
-from taxosphere.taxonomy.formats.io.grid import Grid, kept_delimiter, parse_grid
+from taxosphere.taxonomy.formats.io.grid import Grid, kept_delimiter
 from taxosphere.taxonomy.formats.io.options import ReadOptions, WriteOptions
 from taxosphere.taxonomy.formats.io.path_collector import PathCollector
 from taxosphere.taxonomy.formats.table_layouts import Reading, column, open_table
@@ -209,8 +208,7 @@ class Layout(path_rows.PathLayout):
         self.title = None if self.title is None else self.title + 1
 
     @classmethod
-    def reread(cls, source: SourceText, path: Path, options: ReadOptions) -> Draft:
-        grid = parse_grid(source, path)
+    def reread(cls, grid: Grid, options: ReadOptions) -> Draft:
         return read_table(grid, table_layouts.understand(grid, options), options)
 
     def edges(self) -> Iterator[tuple[int, int]]:

@@ -12,9 +12,8 @@ from taxosphere.taxonomy.formats import concept_table, table_layouts
 from taxosphere.taxonomy.formats.io import cells, table_source, table_writer
 from taxosphere.taxonomy.formats.io.codes import codes_above, has_ranges, is_range
 from taxosphere.taxonomy.formats.io.draft import Draft, counted
-from taxosphere.taxonomy.formats.io.encodings import SourceText
 from taxosphere.taxonomy.formats.io.footers import without_footer
-from taxosphere.taxonomy.formats.io.grid import Grid, kept_delimiter, parse_grid
+from taxosphere.taxonomy.formats.io.grid import Grid, kept_delimiter
 from taxosphere.taxonomy.formats.io.options import ReadOptions, WriteOptions
 from taxosphere.taxonomy.formats.table_layouts import Reading, open_table
 from taxosphere.taxonomy.graph import Taxonomy
@@ -98,8 +97,7 @@ class Layout(table_writer.Layout):
         self.width = max(len(self.titles), int(kept.get("width", 2)))
 
     @classmethod
-    def reread(cls, source: SourceText, path: Path, options: ReadOptions) -> Draft:
-        grid = parse_grid(source, path)
+    def reread(cls, grid: Grid, options: ReadOptions) -> Draft:
         return read_table(grid, table_layouts.understand(grid, options), options)
 
     def edges(self) -> Iterator[tuple[int, int]]:

@@ -13,9 +13,8 @@ from taxosphere.errors import InputError
 from taxosphere.taxonomy.formats import table_layouts
 from taxosphere.taxonomy.formats.io import cells, path_rows, table_source, table_writer
 from taxosphere.taxonomy.formats.io.draft import Draft, counted
-from taxosphere.taxonomy.formats.io.encodings import SourceText
 from taxosphere.taxonomy.formats.io.footers import without_footer
-from taxosphere.taxonomy.formats.io.grid import Grid, kept_delimiter, parse_grid
+from taxosphere.taxonomy.formats.io.grid import Grid, kept_delimiter
 from taxosphere.taxonomy.formats.io.options import ReadOptions, WriteOptions
 from taxosphere.taxonomy.formats.io.path_collector import PathCollector
 from taxosphere.taxonomy.formats.io.paths import PathStyle, steps
@@ -148,8 +147,7 @@ class Layout(path_rows.PathLayout):
         return char
 
     @classmethod
-    def reread(cls, source: SourceText, path: Path, options: ReadOptions) -> Draft:
-        grid = parse_grid(source, path)
+    def reread(cls, grid: Grid, options: ReadOptions) -> Draft:
         return read_table(grid, table_layouts.understand(grid, options), options)
 
     def row(self, edge: tuple[int, int]) -> list[str]:

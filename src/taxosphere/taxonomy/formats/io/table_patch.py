@@ -57,8 +57,8 @@ def patched(
         How the source was read.
     """
     try:
-        original = build(type(layout).reread(source, path, read_options), read_options)
         grid = parse_grid(source, path)
+        original = build(type(layout).reread(grid, read_options), read_options)
     except InputError:
         return None
     before = type(layout)(original)  # type: ignore[call-arg]
@@ -219,7 +219,9 @@ def _cut(grid: Grid, edges: Mapping[int, list[Edge]]) -> tuple[list[str], list[_
 
 def _says_the_same(text: str, source: SourceText, path: Path, layout: Layout, options: ReadOptions) -> bool:
     try:
-        again = build(type(layout).reread(SourceText(text, source.encoding, source.bom), path, options), options)
+        again = build(
+            type(layout).reread(parse_grid(SourceText(text, source.encoding, source.bom), path), options), options
+        )
     except InputError:
         return False
     return _content(again) == _content(layout.taxonomy)

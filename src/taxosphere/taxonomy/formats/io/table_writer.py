@@ -8,9 +8,10 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar
 
-from taxosphere.taxonomy.formats.io import table_patch, table_source, workbook
+from taxosphere.taxonomy.formats.io import table_patch, table_source, workbook, workbook_patch
 from taxosphere.taxonomy.formats.io.draft import Draft
 from taxosphere.taxonomy.formats.io.encodings import SourceText
+from taxosphere.taxonomy.formats.io.grid import Grid
 from taxosphere.taxonomy.formats.io.options import ReadOptions, WriteOptions
 from taxosphere.taxonomy.formats.io.streams import bare_suffix, open_binary_to_write, open_to_write
 from taxosphere.taxonomy.formats.io.tables import delimiter_to_write, format_row
@@ -41,8 +42,8 @@ class Layout(ABC):
 
     @classmethod
     @abstractmethod
-    def reread(cls, source: SourceText, path: Path, options: ReadOptions) -> Draft:
-        """Read the source again, as the same kind of table."""
+    def reread(cls, grid: Grid, options: ReadOptions) -> Draft:
+        """Read the rows of the source again, as the same kind of table."""
 
     @abstractmethod
     def edges(self) -> Iterable[Edge]:
@@ -65,14 +66,17 @@ def write(taxonomy: Taxonomy, path: Path, options: WriteOptions, layout: Layout)
     taxonomy : Taxonomy
         What is written.
     path : Path
-        Where it goes. A text file with the suffix of the source gets the text of the source, changed where the taxonomy
-        was.
+        Where it goes. A file with the suffix of the source gets the text or the sheets of the source, changed where the
+        taxonomy was.
     options : WriteOptions
         Where new rows go.
     layout : Layout
         The rows.
     """
     if bare_suffix(path) in workbook.SUFFIXES:
+        if (content := workbook_patch.patched(path, layout)) is not None:
+            write_bytes(path, content)
+            return
         sheet = str(taxonomy.meta.get(layout.meta, {}).get("sheet") or "Taxonomy")
         workbook.write_xlsx(path, layout.titles, (layout.row(edge) for edge in layout.edges()), sheet)
         return
@@ -109,7 +113,8 @@ def patched_bytes(taxonomy: Taxonomy, path: Path, options: WriteOptions, layout:
 def goes_by_names(taxonomy: Taxonomy) -> bool:
     """Whether a taxonomy that came from a table without ids can go back into it: all names differ."""
     names = {name.strip() for name in taxonomy.names}
-    return table_source.META in taxonomy.meta and len(names) == len(taxonomy) and "" not in names
+    kept = {table_source.META, table_source.BOOK} & taxonomy.meta.keys()
+    return bool(kept) and len(names) == len(taxonomy) and "" not in names
 
 
 def lost_encoding(taxonomy: Taxonomy, path: Path) -> str | None:
