@@ -61,8 +61,8 @@ def measure(model: Polaris, scenarios: Scenarios) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``"scenarios"``: figures by scenario name; ``"mixture"``: ``ece`` and, at each line of `LINES`, ``precision``
-        and ``coverage``. Shares are percentages, as everywhere; ``ece``, ``auroc`` and the mixture's are from 0 to 1.
+        ``"scenarios"``: figures by scenario name; ``"mixture"``: ``ece``, the ``gaps`` it is the sum of and, at each
+        line of `LINES`, ``precision`` and ``coverage``. Shares are percentages, as everywhere; ``ece``, ``auroc`` and the mixture's are from 0 to 1.
     """
     answers = {name: _ask(model, scenarios, name) for name in scenarios.queries if name != "branch"}
     placed = [_expand(model, branch) for branch in scenarios.branches]
@@ -100,7 +100,8 @@ def mixture(answers: Mapping[str, Answers]) -> dict[str, Any]:
     probability = np.concatenate([part.probability for part in filled.values()])
     right = np.concatenate([part.right for part in filled.values()])
     answered = ~np.isnan(probability)
-    result: dict[str, Any] = {"ece": _weighted_ece(probability[answered], right[answered], weight[answered])}
+    gaps = _gaps(probability[answered], right[answered], weight[answered])
+    result: dict[str, Any] = {"ece": calibration_error(gaps), "gaps": gaps}
     for line in LINES:
         attached = answered & (np.nan_to_num(probability, nan=-1.0) >= line)
         share = float(weight[attached].sum())
@@ -109,11 +110,20 @@ def mixture(answers: Mapping[str, Answers]) -> dict[str, Any]:
     return result
 
 
-def _weighted_ece(probability: NDArray[np.float64], right: NDArray[np.bool_], weight: NDArray[np.float64]) -> float:
-    """Expected calibration error over bins of equal width, each query counted by its weight."""
+def calibration_error(gaps: Mapping[str, float]) -> float:
+    """Expected calibration error: the sum of the bins' gaps without their signs.
+
+    A run of a few hundred queries has an error of some hundredths by chance alone. Gaps averaged over runs before this
+    is called give the error of all runs together, in which chance counts less.
+    """
+    return float(sum(map(abs, gaps.values())))
+
+
+def _gaps(probability: NDArray[np.float64], right: NDArray[np.bool_], weight: NDArray[np.float64]) -> dict[str, float]:
+    """Per bin of equal width, by its lower end: probability minus share of right ones, times the share of the queries."""
     place = np.clip((probability * _BINS).astype(int), 0, _BINS - 1)
-    gap = np.bincount(place, weight * (probability - right), _BINS)
-    return float(np.abs(gap).sum() / weight.sum())
+    gap = np.bincount(place, weight * (probability - right), _BINS) / max(float(weight.sum()), 1e-12)
+    return {f"{number / _BINS:.2f}": float(value) for number, value in enumerate(gap)}
 
 
 def _ask(model: Polaris, scenarios: Scenarios, name: str) -> Answers:
