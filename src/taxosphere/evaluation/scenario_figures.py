@@ -61,8 +61,9 @@ def measure(model: Polaris, scenarios: Scenarios) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``"scenarios"``: figures by scenario name; ``"mixture"``: ``ece``, the ``gaps`` it is the sum of and, at each
-        line of `LINES`, ``precision`` and ``coverage``. Shares are percentages, as everywhere; ``ece``, ``auroc`` and the mixture's are from 0 to 1.
+        ``"scenarios"``: figures by scenario name; ``"mixture"``: ``ece``, the ``gaps`` it is the sum of and, at each line
+        of `LINES`, ``precision`` and ``coverage``. Shares are percentages, as everywhere; ``ece``, ``auroc`` and the
+        mixture's are from 0 to 1.
     """
     answers = {name: _ask(model, scenarios, name) for name in scenarios.queries if name != "branch"}
     placed = [_expand(model, branch) for branch in scenarios.branches]
@@ -120,7 +121,7 @@ def calibration_error(gaps: Mapping[str, float]) -> float:
 
 
 def _gaps(probability: NDArray[np.float64], right: NDArray[np.bool_], weight: NDArray[np.float64]) -> dict[str, float]:
-    """Per bin of equal width, by its lower end: probability minus share of right ones, times the share of the queries."""
+    """Per bin of equal width, by its lower end: probability minus share of right ones, times the bin's weight."""
     place = np.clip((probability * _BINS).astype(int), 0, _BINS - 1)
     gap = np.bincount(place, weight * (probability - right), _BINS) / max(float(weight.sum()), 1e-12)
     return {f"{number / _BINS:.2f}": float(value) for number, value in enumerate(gap)}
