@@ -62,8 +62,8 @@ def measure(model: Polaris, scenarios: Scenarios) -> dict[str, Any]:
     -------
     dict
         ``"scenarios"``: figures by scenario name; ``"mixture"``: ``ece``, the ``gaps`` it is the sum of and, at each
-        line of `LINES`, ``precision`` and ``coverage``. Shares are percentages, as everywhere; ``ece``, ``auroc`` and the
-        mixture's are from 0 to 1.
+        line of `LINES`, ``precision`` and ``coverage``. Shares are percentages, as everywhere; ``ece``, ``auroc`` and
+        those of the mixture are from 0 to 1.
     """
     answers = {name: _ask(model, scenarios, name) for name in scenarios.queries if name != "branch"}
     placed = [_expand(model, branch) for branch in scenarios.branches]
