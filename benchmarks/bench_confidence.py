@@ -32,6 +32,7 @@ from taxosphere import Concept, Polaris, Taxonomy
 from taxosphere.cli.commands.demo import hidden_edam
 from taxosphere.encoders.text import registry as text_encoders
 from taxosphere.evaluation.reliability import auroc, expected_calibration_error
+from taxosphere.ranking.crossfit import Kind
 from taxosphere.taxonomy.checks import repair
 from taxosphere.taxonomy.split import Split, hide, leaves, published, read_parts
 
@@ -58,10 +59,11 @@ def asked(split: Split, state: int, encoder: text_encoders.TextEncoder, foreign:
     true = [{split.seed.ids[p] for p in gold} for gold in split.gold]
     right = [best.id in gold for best, gold in zip(first, true, strict=True)]
     held = model.out_of_fold
+    leaves = np.isin(held.kind, (Kind.LEAF, Kind.PARENT_REMOVED, Kind.PARENT_KEPT))
     return Answers(
         np.array([best.probability for best in first]),
         np.array(right),
-        auroc(held.none_probability, held.parent_removed),
+        auroc(held.none_probability[leaves], held.parent_removed[leaves]),
         auroc(none, np.arange(len(none)) >= len(first)),
     )
 
