@@ -79,13 +79,15 @@ def test_the_manifest_is_valid(anyone: Client, check: Check, path: str) -> None:
 def test_parents_are_the_suggestions_of_the_model(
     anyone: Client, check: Check, meadow_model: Path, by_get: bool
 ) -> None:
-    queries = {
+    queries: dict[str, dict[str, Any]] = {
         "q0": {"query": "green bird", "limit": 3, "properties": [{"pid": "description", "v": "a bird"}]},
         "q1": {"query": "pink boat"},
     }
     check("reconciliation-query-batch.json", queries)
     results = ask(anyone, queries, by_get=by_get)
     check("reconciliation-result-batch.json", results)
+    queries["q0"]["properties"] = [{"pid": "Definition", "v": "a bird"}]  # as OpenRefine names it
+    assert ask(anyone, queries, by_get=by_get) == results
     expected = load(str(meadow_model)).suggest(("green bird", "a bird"), k=3)
     listed = results["q0"]["result"]
     assert [entry["id"] for entry in listed] == [suggestion.id for suggestion in expected]
@@ -127,6 +129,8 @@ def test_suggest_services(anyone: Client, check: Check) -> None:
     properties = anyone.get("/reconcile/suggest/property", params={"prefix": "def"}).json()
     check("suggest-properties-response.json", properties)
     assert properties["result"] == [{"id": "description", "name": "Definition"}]
+    by_id = anyone.get("/reconcile/suggest/property", params={"prefix": "Desc"}).json()
+    assert by_id == properties, "people type what the guide calls it"
     types = anyone.get("/reconcile/suggest/type", params={"prefix": ""}).json()
     check("suggest-types-response.json", types)
 

@@ -5,6 +5,8 @@ Read-only and for everybody; ``/reconcile`` is the same as ``/reconcile/parent-o
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 from html import escape
 from typing import Annotated, Any, Literal
@@ -18,6 +20,7 @@ from taxosphere import __version__
 from taxosphere.placing.duplicates import NameIndex
 from taxosphere.service import limits
 from taxosphere.service.api.shared import Bench, computed, refusal
+from taxosphere.service.guard import OPEN_POLICY
 from taxosphere.service.problems import Problem
 from taxosphere.service.suggester import Busy, NotReady
 from taxosphere.service.workbench import Workbench
@@ -33,9 +36,13 @@ PROPERTIES = {
     "parents": "Parents",
     "path": "Path",
 }
+_PIDS = {text.casefold(): id for id, name in PROPERTIES.items() for text in (id, name)}
+"""Properties by id and by name: OpenRefine sends the name of one that was chosen from its list."""
 _NAMES = {PARENT_OF: "parent of", SAME_AS: "same as"}
 _MOST_RESULTS = 50
 _PREVIEW = {"width": 420, "height": 260}
+_STYLE = "body{font:14px/1.45 sans-serif;margin:12px}h1{font-size:17px;margin:0}p{margin:0 0 8px}small{color:#4d5665}"
+_STYLE_HASH = f"sha256-{base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()}"  # the only style allowed
 Service = Literal["parent-of", "same-as"]
 Document = dict[str, Any]
 
@@ -157,7 +164,8 @@ def _concept(query: Any) -> Concept:
         if not isinstance(entry, dict) or not isinstance(entry.get("pid"), str) or "v" not in entry:
             raise Problem(400, "a property has 'pid' and 'v'")
         values = entry["v"] if isinstance(entry["v"], list) else [entry["v"]]
-        texts.setdefault(entry["pid"], []).extend(map(_text, values))
+        pid = _PIDS.get(entry["pid"].strip().casefold(), "")
+        texts.setdefault(pid, []).extend(map(_text, values))
     description = " ".join(texts.get("description", []))[: limits.TEXT]
     synonyms = tuple(text for text in texts.get("synonyms", []) if text)[: limits.SYNONYMS]
     return Concept(name, _encodable(name), _encodable(description), tuple(map(_encodable, synonyms)))
@@ -231,7 +239,8 @@ def _suggest(
     if kind == "type":
         listed = [CONCEPT] if CONCEPT["name"].casefold().startswith(wanted) else []
     elif kind == "property":
-        listed = [{"id": id, "name": name} for id, name in PROPERTIES.items() if name.casefold().startswith(wanted)]
+        found = dict.fromkeys(id for text, id in _PIDS.items() if text.startswith(wanted))
+        listed = [{"id": id, "name": PROPERTIES[id]} for id in found]
     else:
         ids = bench.view.search(prefix)[cursor : cursor + 20]
         listed = [{"id": id, "name": bench.view.name(id), "description": " › ".join(bench.view.path(id))} for id in ids]
@@ -249,12 +258,13 @@ def _preview(bench: Bench, id: Annotated[str, Query(max_length=limits.NAME)]) ->
     beside = [view.name(child) for parent in view.parents(id)[:1] for child in view.children(parent)[:8] if child != id]
     rows = [
         f"<h1>{escape(concept.name)}</h1>",
-        f"<p>{escape(' › '.join(view.path(id)))}</p>",
+        f"<p><small>{escape(' › '.join(view.path(id)))}</small></p>",
         f"<p>{escape(concept.description)}</p>",
-        f"<p>Beside it: {escape(', '.join(beside))}</p>" if beside else "",
+        f"<p><small>Beside it: {escape(', '.join(beside))}</small></p>" if beside else "",
     ]
-    head = f'<head><meta charset="utf-8"><title>{escape(concept.name)}</title></head>'
-    return HTMLResponse(f'<!doctype html><html lang="en">{head}<body>{"".join(rows)}</body></html>')
+    head = f'<meta charset="utf-8"><title>{escape(concept.name)}</title><style>{_STYLE}</style>'
+    content = f'<!doctype html><html lang="en"><head>{head}</head><body>{"".join(rows)}</body></html>'
+    return HTMLResponse(content, headers={"Content-Security-Policy": f"{OPEN_POLICY}; style-src '{_STYLE_HASH}'"})
 
 
 def _propose(
