@@ -13,21 +13,21 @@ import json
 import re
 import shutil
 import sys
-import urllib.request
+from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Page, sync_playwright
 
-REFINE = "http://127.0.0.1:3333"
 SERVICE = "http://127.0.0.1:8000/reconcile/parent-of"
 PICTURES = Path(__file__).resolve().parents[1] / "docs" / "images" / "openrefine"
 
 
 def new_project(path: Path) -> str:
     """Address of a project made of a file of comma-separated values."""
-    with urllib.request.urlopen(f"{REFINE}/command/core/get-csrf-token") as answer:
-        token = json.load(answer)["token"]
+    connection = HTTPConnection("127.0.0.1", 3333, timeout=60)
+    connection.request("GET", "/command/core/get-csrf-token")
+    token = json.loads(connection.getresponse().read())["token"]
     boundary = "between-the-parts"
     options = {"separator": ",", "encoding": "UTF-8", "headerLines": 1}
     fields = {"project-name": path.stem, "format": "text/line-based/*sv", "options": json.dumps(options)}
@@ -35,9 +35,8 @@ def new_project(path: Path) -> str:
     body = "".join(f'{head}"{name}"\r\n\r\n{value}\r\n' for name, value in fields.items())
     body += f'{head}"project-file"; filename="list.csv"\r\n\r\n{path.read_text("utf-8")}\r\n--{boundary}--\r\n'
     headers = {"Content-Type": f"multipart/form-data; boundary={boundary}"}
-    address = f"{REFINE}/command/core/create-project-from-upload?csrf_token={token}"
-    with urllib.request.urlopen(urllib.request.Request(address, body.encode(), headers)) as answer:
-        return str(answer.geturl())
+    connection.request("POST", f"/command/core/create-project-from-upload?csrf_token={token}", body.encode(), headers)
+    return str(connection.getresponse().headers["Location"])
 
 
 def item(page: Page, text: str) -> Any:

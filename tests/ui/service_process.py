@@ -16,7 +16,7 @@ def main(settings: dict[str, Any]) -> None:
     from taxosphere.service.server import Listening, prepare
     from taxosphere.service.workbench import Setup
 
-    setup = Setup.beside(Path(settings["model"]))
+    setup = Setup.beside(Path(settings["model"]), title=settings.get("title", ""))
     if settings.get("concepts") and not setup.folder.exists():
         fill(setup, settings["concepts"], settings["rows"])
     service = prepare(setup, Listening("127.0.0.1", settings["port"], Path(settings["tokens"])))

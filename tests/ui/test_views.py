@@ -39,7 +39,7 @@ def service(request: pytest.FixtureRequest, chromium: str, tmp_path_factory: pyt
     shutil.copytree(model, folder)
     if pictured() and model.with_name(f"{model.name}.workbench").is_dir():
         shutil.copytree(model.with_name(f"{model.name}.workbench"), folder.with_name(f"{folder.name}.workbench"))
-    started = Service(folder)
+    started = Service(folder, {"title": "EDAM"} if pictured() else {})
     started.start()
     if not started.read("queue?limit=1")["items"]:
         started.send("queue", {"concepts": new_concepts(20)})

@@ -92,17 +92,21 @@ def import_list(task: Task) -> Result:
 
 def refresh(task: Task) -> Result:
     """Suggest anew for every open item, with the active model."""
-    model, store = task.model(), task.workbench.store
-    with store.reading() as connection:
+    return suggest_anew(task.workbench, task.model(), task.report)
+
+
+def suggest_anew(workbench: Workbench, model: Polaris, report: Report) -> Result:
+    """Suggest parents for what is open or put off, in place of what was suggested before."""
+    with workbench.store.reading() as connection:
         waiting = sa.select(ITEMS.c.id).where(ITEMS.c.state.in_(("open", "later"))).order_by(ITEMS.c.position)
         ids = list(connection.scalars(waiting))
     for start in range(0, len(ids), _BLOCK):
-        task.report(start, len(ids), "suggesting parents")
-        with store.reading() as connection:
+        report(start, len(ids), "suggesting parents")
+        with workbench.store.reading() as connection:
             items = [store_items.get(connection, id) for id in ids[start : start + _BLOCK]]
-        asked = [task.workbench.queue.concept(item) for item in items if item.id not in model.taxonomy]
+        asked = [workbench.queue.concept(item) for item in items if item.id not in model.taxonomy]
         block = [queue_item(concept, record) for concept, record in model_access.records(model, asked)]
-        with store.writing() as connection:
+        with workbench.store.writing() as connection:
             store_items.suggest_anew(connection, block)
     return {"refreshed": len(ids)}
 

@@ -135,7 +135,7 @@ def _make_demo(folder: Path, setup: Setup) -> None:
     from taxosphere.cli.progress import steps
     from taxosphere.model.presets import auto
     from taxosphere.polaris import Polaris
-    from taxosphere.service.jobs import add_to_queue
+    from taxosphere.service.jobs import add_to_queue, suggest_anew
     from taxosphere.service.workbench import Workbench
 
     taxonomy, split = hidden_edam(0)
@@ -152,7 +152,8 @@ def _make_demo(folder: Path, setup: Setup) -> None:
             output.say(f"kept in {folder.parent} for the next time")
         workbench = Workbench(setup, load_model=False)
         try:
-            add_to_queue(workbench, model, list(split.queries), report)
+            if add_to_queue(workbench, model, list(split.queries), report)["already"]:
+                suggest_anew(workbench, model, report)  # what is there was suggested by another build
         finally:
             workbench.close()
     atomic.write_text(folder.parent / f"{folder.name}.build", _build())
