@@ -239,8 +239,8 @@ def _suggest(
     if kind == "type":
         listed = [CONCEPT] if CONCEPT["name"].casefold().startswith(wanted) else []
     elif kind == "property":
-        found = dict.fromkeys(id for text, id in _PIDS.items() if text.startswith(wanted))
-        listed = [{"id": id, "name": PROPERTIES[id]} for id in found]
+        ids = list(dict.fromkeys(id for text, id in _PIDS.items() if text.startswith(wanted)))
+        listed = [{"id": id, "name": PROPERTIES[id]} for id in ids]
     else:
         ids = bench.view.search(prefix)[cursor : cursor + 20]
         listed = [{"id": id, "name": bench.view.name(id), "description": " › ".join(bench.view.path(id))} for id in ids]
