@@ -177,3 +177,21 @@ def test_fit_and_evaluate_check_the_encoder() -> None:
         Polaris().fit(taxonomy, encoder=without("name", None))
     with pytest.raises(TypeError, match="an encoder has a name"):
         protocol.evaluate(taxonomy, "encoder-cosine", protocol.Plan("leaves", runs=1), encoder=without("name", None))
+
+
+def test_a_text_that_was_just_encoded_is_not_encoded_again(
+    tiny_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A query is encoded for its ranking and asked for again by its reasons."""
+    encoder = load(str(tiny_folder), cache=tmp_path)
+    assert isinstance(encoder, CachedEncoder)
+    asked: list[str] = []
+    encode = encoder.inner.encode
+    monkeypatch.setattr(encoder.inner, "encode", lambda texts, **more: asked.extend(texts) or encode(texts, **more))
+    first = encoder.encode(["a red fish", "a boat"])
+    again = encoder.encode(["a boat", "a stone", "a red fish"])
+    assert asked == ["a boat", "a red fish", "a stone"]
+    assert (again[[2, 0]] == first).all()
+    for number in range(600):
+        encoder.encode([f"{number}"])
+    assert len(encoder._recent) < 300, "memory is bounded"

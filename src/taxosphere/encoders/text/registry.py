@@ -21,6 +21,7 @@ from taxosphere.typing import CountProgress, Floats
 
 _UNIT_TOLERANCE = 1e-4  # rows this close to length one are left as they are, bit for bit
 _WORTH_STORING = 16  # encoding a handful takes less time than writing it safely
+_RECENT = 256  # texts of small requests whose vectors stay in memory
 _STORE_EVERY = 1024  # a kill in the middle of a long run loses at most this many texts
 
 
@@ -132,6 +133,7 @@ class CachedEncoder:
         self.dim = inner.dim
         self._folder = folder
         self._cache = VectorCache(folder, inner.identity, inner.dim)
+        self._recent: dict[str, Floats] = {}
 
     def with_weights(self, tuned: Arrays) -> CachedEncoder:
         """The encoder with these weights in place of those on disk; its vectors are cached apart from others."""
@@ -145,7 +147,8 @@ class CachedEncoder:
     def encode(self, texts: Sequence[str], *, progress: CountProgress | None = None) -> Floats:
         """Vectors (len(texts), dim); ``progress(done, total)`` counts distinct texts."""
         distinct = list(dict.fromkeys(texts))
-        vectors = self._cache.get(distinct)
+        vectors = {text: self._recent[text] for text in distinct if text in self._recent}
+        vectors |= self._cache.get([text for text in distinct if text not in vectors])
         # Longest texts last, so that each stored part is made of texts of like length.
         missing = sorted((text for text in distinct if text not in vectors), key=len)
         for start in range(0, len(missing), _STORE_EVERY):
@@ -157,9 +160,11 @@ class CachedEncoder:
                     progress(before + done, len(distinct))
 
             encoded = self.inner.encode(part, progress=report)
+            vectors.update(zip(part, encoded, strict=True))
             if len(missing) >= _WORTH_STORING:
                 self._cache.put(part, encoded)
-            vectors.update(zip(part, encoded, strict=True))
+            else:  # a query: what explains its suggestions asks for the same text again
+                self._recent = {**dict(list(self._recent.items())[-_RECENT:]), **{text: vectors[text] for text in part}}
         return np.stack([vectors[text] for text in texts]) if texts else np.zeros((0, self.dim), np.float32)
 
 
