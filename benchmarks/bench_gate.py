@@ -57,7 +57,7 @@ def measure(split: Split, encoder: text_encoders.TextEncoder, state: int) -> dic
     tried = (trial, gate.delta(head.split.seed), head.split.gold)
     chosen: dict[str, float | None] = {"no gate": None} | {f"γ = {gamma:g}": gamma for gamma in gate.GAMMAS}
     chosen["best of the trial"] = max(gate.GAMMAS, key=lambda gamma: quality(*tried, gamma))
-    chosen["mildest of the good"] = gate.choose_gamma(*tried, MODE)
+    chosen["mildest of the good"] = gate.choose_gamma([(tried[0], tried[2])], tried[1], MODE)
     final = (cosines(head.network, asked, known), gate.delta(split.seed), split.gold)
     return {name: quality(*final, gamma) for name, gamma in chosen.items()}
 

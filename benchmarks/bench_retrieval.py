@@ -39,7 +39,7 @@ BLOCK = 64
 SETTINGS = {
     "all concepts": Retrieval(whole=10**9),
     "nearest 50, by words 15, voters 30": Retrieval(nearest=50, by_words=15, voters=30),
-    "nearest 100, by words 30, voters 40": Retrieval(),
+    "nearest 80, by words 30, voters 40 (default)": Retrieval(),
     "nearest 200, by words 60, voters 80": Retrieval(nearest=200, by_words=60, voters=80, compressed=1000),
 }
 

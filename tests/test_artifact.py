@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import json
+import threading
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from safetensors.numpy import save_file
 
 from taxosphere import Taxonomy, artifact
 from taxosphere.errors import InputError
@@ -90,3 +92,52 @@ def test_a_model_of_an_older_format_is_refused_and_made_again(saved: Path, anima
         InputError, match=r"written by another version of taxosphere; fit it again: taxosphere fit .*seed"
     ):
         artifact.load(saved, "made-up")
+
+
+def test_mapped_arrays_are_those_of_the_file(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    arrays = {
+        "floats": rng.normal(size=(3, 4)).astype(np.float32),
+        "half": rng.normal(size=5).astype(np.float16),
+        "longs": np.arange(7),
+        "bytes": np.frombuffer(b"abc", np.uint8),
+        "flags": np.array([True, False]),
+        "empty": np.zeros((0, 3), np.float32),
+    }
+    save_file(arrays, tmp_path / "a.safetensors")
+    mapped = artifact.map_arrays(tmp_path / "a.safetensors")
+    assert mapped.keys() == arrays.keys()
+    for key, values in arrays.items():
+        assert mapped[key].dtype == values.dtype
+        np.testing.assert_array_equal(mapped[key], values)
+    mapped["longs"][0] = 9  # stays in this process
+    assert artifact.map_arrays(tmp_path / "a.safetensors")["longs"][0] == 0
+
+
+@pytest.mark.parametrize("content", [b"", b"123", b"\xff" * 30, b"\x02\x00\x00\x00\x00\x00\x00\x00{}x"[:9]])
+def test_what_is_no_safetensors_file_is_refused(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "a.safetensors").write_bytes(content)
+    with pytest.raises(InputError, match="cannot be read"):
+        artifact.map_arrays(tmp_path / "a.safetensors")
+
+
+def test_damage_of_a_large_file_is_logged(
+    saved: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(artifact, "_CHECKED_AT_ONCE", 0)
+    artifact.load(saved, "made-up")
+    _wait_for_checks()
+    assert not caplog.records
+    file = saved / "head.safetensors"
+    content = bytearray(file.read_bytes())
+    content[-2] ^= 1
+    file.write_bytes(content)
+    artifact.load(saved, "made-up")
+    _wait_for_checks()
+    assert "head.safetensors: was changed or damaged" in caplog.text
+
+
+def _wait_for_checks() -> None:
+    for thread in threading.enumerate():
+        if thread.name.startswith("check of a model"):
+            thread.join()

@@ -15,6 +15,7 @@ import taxosphere
 SOURCE = Path(taxosphere.__file__).parent
 LAYERS = (
     "errors",
+    "memory",
     "atomic",
     "typing",
     "ranks",

@@ -4,13 +4,17 @@
     NAME.safetensors    arrays by name
     seed/               the taxonomy the model was fitted on
 
-Nothing in it is executable, and it appears whole or not at all.
+Nothing in it is executable, and it appears whole or not at all. Arrays are mapped into memory, not read: pages are
+loaded when they are used, and several processes share them.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import logging
+import mmap
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,8 +25,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors import SafetensorError
-from safetensors.numpy import load_file, save_file
+from safetensors.numpy import save_file
 
 from taxosphere import atomic
 from taxosphere.errors import InputError
@@ -33,6 +36,23 @@ MANIFEST = "manifest.json"
 SEED = "seed"
 _OTHER_VERSION = "this model folder was written by another version of taxosphere; fit it again"
 _LIBRARIES = ("taxosphere", "torch", "transformers", "numpy", "safetensors")
+
+_CHECKED_AT_ONCE = (
+    1 << 26
+)  # bytes; larger files are checked in the background, hashing them would delay the first answer
+_DAMAGED = "was changed or damaged since the model was written; fit the model again"
+_DTYPES = {
+    "F64": np.float64,
+    "F32": np.float32,
+    "F16": np.float16,
+    "I64": np.int64,
+    "I32": np.int32,
+    "I16": np.int16,
+    "I8": np.int8,
+    "U8": np.uint8,
+    "BOOL": np.bool_,
+}
+_LOG = logging.getLogger("taxosphere")
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -115,16 +135,66 @@ def load(path: str | PathLike[str], method: str) -> Artifact:
         file = folder / name
         if not file.is_file():
             raise InputError("belongs to the model and is missing; fit the model again", file)
-        if _sha256(file) != expected:
-            raise InputError("was changed or damaged since the model was written; fit the model again", file)
-    tensors = {}
-    for name in manifest["files"]:
-        if name.endswith(".safetensors") and "/" not in name:
-            try:
-                tensors[name.removesuffix(".safetensors")] = load_file(folder / name)
-            except SafetensorError as error:
-                raise InputError(f"cannot be read: {error}", folder / name) from None
+        if file.stat().st_size <= _CHECKED_AT_ONCE and _sha256(file) != expected:
+            raise InputError(_DAMAGED, file)
+    large = {folder / name: digest for name, digest in manifest["files"].items()}
+    large = {file: digest for file, digest in large.items() if file.stat().st_size > _CHECKED_AT_ONCE}
+    if large:
+        threading.Thread(target=_check, args=(large,), name="check of a model's files", daemon=True).start()
+    tensors = {
+        name.removesuffix(".safetensors"): map_arrays(folder / name)
+        for name in manifest["files"]
+        if name.endswith(".safetensors") and "/" not in name
+    }
     return Artifact(manifest, tensors, Taxonomy.read(folder / SEED))
+
+
+def map_arrays(path: Path) -> Arrays:
+    """The arrays of a safetensors file, mapped into memory.
+
+    Pages are read from the file when they are first used. Changes to an array stay in this process.
+
+    Parameters
+    ----------
+    path : Path
+
+    Returns
+    -------
+    dict of str to array
+
+    Raises
+    ------
+    InputError
+        It is no whole safetensors file.
+    """
+    try:
+        with path.open("rb") as handle:
+            start = 8 + int.from_bytes(handle.read(8), "little")
+            header = json.loads(handle.read(start - 8))
+            header.pop("__metadata__", None)
+            pages = mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_COPY)
+        arrays = {}
+        for key, entry in header.items():
+            dtype, (first, last) = np.dtype(_DTYPES[entry["dtype"]]), entry["data_offsets"]
+            values = (
+                np.frombuffer(pages, dtype, (last - first) // dtype.itemsize, start + first) if last > first else ()
+            )
+            arrays[key] = np.asarray(values, dtype).reshape(entry["shape"])
+        return arrays
+    except (OSError, ValueError, KeyError, TypeError, OverflowError, MemoryError) as error:
+        raise InputError(f"cannot be read: {error}", path) from None
+
+
+def _check(files: Mapping[Path, str]) -> None:
+    """Compare files with their digests and log the first that differs."""
+    for file, expected in files.items():
+        try:
+            damaged = _sha256(file) != expected
+        except OSError:  # replaced by a newer model meanwhile, or removed
+            return
+        if damaged:
+            _LOG.error("%s: %s", file, _DAMAGED)
+            return
 
 
 @contextmanager

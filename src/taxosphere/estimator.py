@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from taxosphere import memory
 from taxosphere.errors import kind_of
 from taxosphere.images.model import ImageModel
 from taxosphere.model.config import PolarisConfig
@@ -163,6 +164,11 @@ class Estimator(ABC):
         other = next((query for query in queries if not isinstance(query, Concept)), None)
         if other is not None:
             raise TypeError(f"a Concept is scored, not {kind_of(other)}; 'suggest' takes names")
+        memory.require(
+            4 * len(queries) * len(self.taxonomy),
+            f"a table of {len(queries):,} × {len(self.taxonomy):,} numbers",
+            "ask for fewer concepts at a time, or use 'suggest_many', which makes no table",
+        )
         values = np.empty((len(queries), len(self.taxonomy)), np.float32)
         index = self.fitted.index
         for batch in inference.rank_queries(self.fitted, index, queries, n_explained=0, all_scores=all_scores):

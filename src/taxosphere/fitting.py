@@ -9,6 +9,7 @@ from numbers import Integral
 from os import PathLike, fspath
 from pathlib import Path
 
+from taxosphere import memory
 from taxosphere.encoders import weights
 from taxosphere.encoders.device import CPU
 from taxosphere.encoders.image import efficientnet
@@ -55,6 +56,9 @@ class LoggedProgress:
             _LOG.info(what)
         if self._progress is not None:
             self._progress(done, total, what)
+
+
+_VECTORS, _OTHER_BYTES = 6, 6000  # of a concept, at the peak of a fit: vectors that are held at once, and the rest
 
 
 @dataclass(frozen=True)
@@ -118,6 +122,11 @@ def fit_model(taxonomy: Taxonomy, config: PolarisConfig, encoder: EncoderLike | 
     taxonomy, image_encoder = collection.locate(taxonomy, config.images.encoder)
     named = encoder is None or isinstance(encoder, str | PathLike)
     encoder = load_encoder(config, run.device) if named else text_encoders.check_encoder(encoder)
+    memory.require(
+        len(taxonomy) * (_VECTORS * 4 * encoder.dim + _OTHER_BYTES),
+        f"fitting {len(taxonomy):,} concepts with vectors of {encoder.dim} numbers",
+        "fit a part of the taxonomy, use an encoder with shorter vectors, or a machine with more memory",
+    )
     encoding = f"encoding {len(taxonomy):,} concepts"
     run.progress(0, 1, encoding)
     foreign = foreign_concepts(encoder)

@@ -20,8 +20,13 @@ from taxosphere.images.model import ImageModel
 from taxosphere.model.config import PolarisConfig
 from taxosphere.model.history import Epoch
 from taxosphere.model.network import SphereNetwork
+from taxosphere.placing import duplicates
+from taxosphere.placing.duplicates import NameIndex
 from taxosphere.placing.inference import Fitted, assemble
 from taxosphere.placing.insertion import Insertion
+from taxosphere.ranking.features import candidates
+from taxosphere.ranking.features.candidates import CandidateIndex
+from taxosphere.ranking.features.gather import PRODUCTS
 from taxosphere.ranking.lexical import index as lexical_index
 from taxosphere.ranking.lexical.index import ConceptTokens
 from taxosphere.ranking.ranker import Ranker
@@ -49,6 +54,9 @@ def save(fitted: Fitted, config: PolarisConfig, path: str | PathLike[str]) -> No
         "tokens": fitted.index.tokens.to_arrays(),
     }
     images: dict[str, object] = {}
+    if len(fitted.index.taxonomy) > PRODUCTS:  # a smaller index is computed anew in less time than it takes to store
+        tensors["index"] = fitted.index.to_arrays()
+        tensors["names"] = fitted.names.to_arrays()
     if fitted.insertion is not None:
         tensors["insertion"] = dict(fitted.insertion.to_arrays())
     if fitted.image_model is not None:
@@ -62,6 +70,8 @@ def save(fitted: Fitted, config: PolarisConfig, path: str | PathLike[str]) -> No
         "encoder": text_encoders.description(fitted.untuned_encoder),
         "began": fitted.start_digest,
         "tokens": lexical_index.VERSION,
+        "index": candidates.VERSION,
+        "names": duplicates.VERSION,
         "ranker": ranker_notes,
         "history": [asdict(epoch) for epoch in fitted.history],
         "metrics": {"held_out_hit@1": float(first_places.mean()) if len(first_places) else None},
@@ -107,6 +117,11 @@ def load(
         history = tuple(Epoch(**entry) for entry in manifest["history"])
         same_rules = manifest.get("tokens") == lexical_index.VERSION
         tokens = ConceptTokens.from_arrays(tensors["tokens"]) if same_rules else None
+        index = names = None
+        if "names" in tensors and manifest.get("names") == duplicates.VERSION:
+            names = NameIndex.from_arrays(tensors["names"], stored.taxonomy)
+        if tokens is not None and "index" in tensors and manifest.get("index") == candidates.VERSION:
+            index = CandidateIndex.from_arrays(tensors["index"], stored.taxonomy, vectors, tokens)
     config, text_encoder = _encoder(config, manifest.get("encoder"), encoder, device, path)
     if text_encoder.dim != vectors.full.shape[1]:
         expected = vectors.full.shape[1]
@@ -122,6 +137,8 @@ def load(
         taxonomy=stored.taxonomy,
         text_vectors=vectors,
         tokens=tokens,
+        index=index,
+        names=names,
     )
     images = None
     if "images" in tensors:

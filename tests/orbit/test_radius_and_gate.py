@@ -67,8 +67,8 @@ _RIVAL, _NO_RIVAL = [0.6, 0.7, 0.9], [0.6, 0.7, 0.1]
 @pytest.mark.parametrize("mode", ["hybrid", "hard"])
 def test_gamma_is_the_mildest_of_equals(mode: gate.Mode) -> None:
     gold = [np.array([0])]
-    assert gate.choose_gamma(np.array([_RIVAL]), _DELTA, gold, mode) == 8.0
-    assert gate.choose_gamma(np.array([_NO_RIVAL]), _DELTA, gold, mode) == gate.GAMMAS[-1]
+    assert gate.choose_gamma([(np.array([_RIVAL]), gold)], _DELTA, mode) == 8.0
+    assert gate.choose_gamma([(np.array([_NO_RIVAL]), gold)], _DELTA, mode) == gate.GAMMAS[-1]
 
 
 @pytest.mark.parametrize(("rivals", "chosen"), [(0, 128.0), (1, 128.0), (2, 8.0), (12, 8.0)])
@@ -76,8 +76,11 @@ def test_one_query_of_twelve_does_not_make_the_gate_stricter(rivals: int, chosen
     # With r of 12 ranks at 1/2 instead of 1, the mean falls by r/24 and the standard error of that is
     # 1/2 √(r/12 (1 − r/12) / 11): 1/24 for r = 1, 0.056 < 2/24 for r = 2.
     cosine = np.array([_RIVAL] * rivals + [_NO_RIVAL] * (12 - rivals))
-    assert gate.choose_gamma(cosine, _DELTA, [np.array([0])] * 12, "hybrid") == chosen
+    gold = [np.array([0])] * 12
+    assert gate.choose_gamma([(cosine, gold)], _DELTA, "hybrid") == chosen
+    blocks = [(cosine[start : start + 5], gold[start : start + 5]) for start in (0, 5, 10)]
+    assert gate.choose_gamma(blocks, _DELTA, "hybrid") == chosen
 
 
 def test_without_hidden_queries_the_gate_is_mild() -> None:
-    assert gate.choose_gamma(np.zeros((0, 3)), _DELTA, [], "hybrid") == gate.GAMMAS[-1]
+    assert gate.choose_gamma([(np.zeros((0, 3)), [])], _DELTA, "hybrid") == gate.GAMMAS[-1]

@@ -150,3 +150,11 @@ def test_repeating_names_are_noticed() -> None:
 def test_what_only_looks_like_spelling_tells_names_apart(names: str) -> None:
     folded = [fold(name) for name in names.split()]
     assert len(set(folded)) == len(folded)
+
+
+def test_a_stored_index_finds_the_same(index: NameIndex) -> None:
+    arrays = {key: values.copy() for key, values in index.to_arrays().items()}
+    again = NameIndex.from_arrays(arrays, index._taxonomy)
+    for name in ("Sea-birds", "Marine Birds", "MRI", "home nursing", "nothing like it"):
+        assert again.find(Concept("x", name)) == index.find(Concept("x", name))
+        assert again.is_common(name) == index.is_common(name)

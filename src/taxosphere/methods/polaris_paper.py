@@ -173,7 +173,7 @@ def choose(training: Training, seed: Taxonomy) -> Choice:
     ungated = Gate(np.zeros(len(split.seed)), "off")
     cosine = training.scorer(trial, split.seed, ungated).cosines(split.queries)
     gamma, gamma_full = (
-        gate.choose_gamma(cosine, gaps, split.gold, config.orbit.gate)
+        gate.choose_gamma([(cosine, split.gold)], gaps, config.orbit.gate)
         for gaps in (gate.delta(split.seed), gate.counted_delta(seed, split.seed.ids))
     )
     return Choice(trial.best, gamma, gamma_full, trial)

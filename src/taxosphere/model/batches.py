@@ -31,8 +31,12 @@ class Batch(NamedTuple):
 
 
 def epoch(seed: Taxonomy, lineage: Lineage, config: TrainingConfig, rng: Generator) -> Iterator[tuple[Batch, ...]]:
-    """All edges in random order as batches, in groups of up to ``accumulation``: one optimiser step each."""
-    edges = seed.edge_array[rng.permutation(len(seed.edge_array))].astype(np.int64)
+    """Edges in random order as batches, in groups of up to ``accumulation``: one optimiser step each.
+
+    All edges of the seed, or as many as ``epoch_steps`` hold.
+    """
+    most = config.epoch_steps * config.accumulation * config.batch
+    edges = seed.edge_array[rng.permutation(len(seed.edge_array))[:most]].astype(np.int64)
     mix = Mix(config.siblings, config.cousins, config.uncles)
     negatives = sample(seed, lineage, edges[:, 1], config.negatives, mix, rng)
     starts = range(0, len(edges), config.batch)
@@ -44,24 +48,20 @@ def epoch(seed: Taxonomy, lineage: Lineage, config: TrainingConfig, rng: Generat
 def make(lineage: Lineage, edges: Longs, negatives: Longs) -> Batch:
     """The batch of these edges (b, 2), parent first, with their negatives (b, k)."""
     parent, child = edges[:, 0], edges[:, 1]
-    present = np.zeros(lineage.size, bool)
-    present[edges] = True
-    present[negatives[negatives != NONE]] = True
-    concepts = np.flatnonzero(present)
-    row_of = np.full(lineage.size + 1, NONE)  # indexed with NONE = -1, the last entry gives NONE
-    row_of[concepts] = np.arange(len(concepts))
+    concepts = np.unique(np.concatenate([edges.ravel(), negatives[negatives != NONE]]))
     forbidden = np.zeros((len(edges), len(concepts)), bool)
     row, above = lineage.ancestors.expand(child)
-    inside = present[above]
-    forbidden[row[inside], row_of[above[inside]]] = True
-    rows = np.arange(len(edges))
-    forbidden[rows, row_of[child]] = True
-    forbidden[rows, row_of[parent]] = False
+    place = np.minimum(np.searchsorted(concepts, above), len(concepts) - 1)
+    inside = concepts[place] == above
+    forbidden[row[inside], place[inside]] = True
+    rows, child, parent = np.arange(len(edges)), np.searchsorted(concepts, child), np.searchsorted(concepts, parent)
+    forbidden[rows, child] = True
+    forbidden[rows, parent] = False
     return Batch(
         concepts=concepts,
-        child=torch.from_numpy(row_of[child]),
-        parent=torch.from_numpy(row_of[parent]),
-        negative=torch.from_numpy(row_of[negatives]),
+        child=torch.from_numpy(child),
+        parent=torch.from_numpy(parent),
+        negative=torch.from_numpy(np.where(negatives == NONE, NONE, np.searchsorted(concepts, negatives))),
         forbidden=torch.from_numpy(forbidden),
     )
 

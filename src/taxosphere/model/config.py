@@ -106,6 +106,8 @@ class TrainingConfig(Section):
     epochs: PositiveInt = 20
     batch: PositiveInt = 64
     accumulation: PositiveInt = 1
+    # Optimiser steps of an epoch at most: of a larger seed every epoch sees other edges, chosen at random.
+    epoch_steps: PositiveInt = 256
     negatives: NonNegativeInt = 10
     # Shares of the negatives: children of the parents, of the grandparents' children, of the grandparents; the rest
     # is drawn from the whole seed.

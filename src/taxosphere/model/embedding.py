@@ -25,6 +25,8 @@ from taxosphere.taxonomy.hiding import HiddenFold, hidden_folds
 from taxosphere.taxonomy.split import Split, hide
 from taxosphere.typing import CountProgress, Longs
 
+_MANY = 10
+
 RefitWithout = Callable[[Taxonomy, Longs, int], tuple[TextVectors, SphereNetwork]]
 """``refit(part, kept, random_state)`` trains on a part of the seed alone.
 
@@ -81,9 +83,10 @@ def fit(
     vectors = encode_text_vectors(encoder, every, encoding)
     views = _of_seed(vectors, seed)
     learner = trainable(encoder) if config.training.fine_tune else None
-    split = None if learner is None else split_for_ranker(seed, config.ranking, run.random_state)
+    share = has_many_leaves(seed, config.ranking)
+    split = split_for_ranker(seed, config.ranking, run.random_state) if share or learner is not None else None
     head = fit_head(torch.from_numpy(views.full), seed, config, run, start=start, split=split)
-    refit = frozen(vectors, config, head.epochs, run.checkpoints, run.device)
+    refit = _refit_head(vectors, head, config, run, share=share and split is not None)
     untuned = FittedEmbedding(encoder, views, vectors, head, refit)
     if learner is None:
         return untuned
@@ -98,8 +101,21 @@ def fit(
     views = _of_seed(vectors, seed)
     relabelled = replace(run, checkpoints=replace(run.checkpoints, label="on-tuned-"))
     head = fit_head(torch.from_numpy(views.full), seed, config, relabelled, split=split)
-    refit = frozen(vectors, config, head.epochs, run.checkpoints, run.device)
+    refit = _refit_head(vectors, head, config, run, share=share)
     return FittedEmbedding(tuned, views, vectors, head, refit)
+
+
+def _refit_head(
+    vectors: TextVectors, head: SelectedHead, config: PolarisConfig, run: TrainingRun, *, share: bool
+) -> RefitWithout:
+    """`RefitWithout` on fixed vectors: a head for each fold, or with ``share`` the head of the trial for all.
+
+    The trial was trained without anything that a fold hides.
+    """
+    if share and head.trial is not None:
+        trained = vectors, head.trial
+        return lambda *_: trained
+    return frozen(vectors, config, head.epochs, run.checkpoints, run.device)
 
 
 def _fit_tuned(
@@ -123,7 +139,7 @@ def _fit_tuned(
 
 def _of_seed(vectors: TextVectors, seed: Taxonomy) -> TextVectors:
     """Vectors of the seed's concepts, which come before those of foreign ones."""
-    return vectors if len(vectors.full) == len(seed) else vectors.take(np.arange(len(seed)))
+    return TextVectors(vectors.full[: len(seed)], vectors.name[: len(seed)])
 
 
 def ranker_leaves(seed: Taxonomy, settings: RankingConfig, random_state: int) -> Longs:
@@ -135,6 +151,22 @@ def ranker_leaves(seed: Taxonomy, settings: RankingConfig, random_state: int) ->
 def ranker_folds(seed: Taxonomy, settings: RankingConfig, random_state: int) -> list[HiddenFold]:
     """What is hidden together while the ranker learns."""
     return hidden_folds(seed, ranker_leaves(seed, settings, random_state), settings.folds, random_state)
+
+
+def has_many_leaves(seed: Taxonomy, settings: RankingConfig) -> bool:
+    """Whether the seed hardly misses all the leaves that the ranker learns from: it has `_MANY` times as many.
+
+    Parameters
+    ----------
+    seed : Taxonomy
+    settings : RankingConfig
+
+    Returns
+    -------
+    bool
+        Then one head, trained without these leaves, serves all folds.
+    """
+    return int(np.count_nonzero(seed.hideable)) >= _MANY * settings.examples
 
 
 def split_for_ranker(seed: Taxonomy, settings: RankingConfig, random_state: int) -> Split | None:

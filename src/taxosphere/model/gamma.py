@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import numpy as np
 import torch
 
 from taxosphere.model.config import OrbitConfig
 from taxosphere.model.early_stopping import SelectedHead
 from taxosphere.orbit import gate
 from taxosphere.taxonomy import Taxonomy
+
+_QUERIES = 1024  # held-out leaves that are asked at most
+_CELLS = 1 << 24  # cosines held at once
 
 
 def gamma(head: SelectedHead, seed: Taxonomy, config: OrbitConfig) -> float:
@@ -20,5 +24,10 @@ def gamma(head: SelectedHead, seed: Taxonomy, config: OrbitConfig) -> float:
     queries = torch.tensor([seed.position(query.id) for query in head.split.queries])
     with torch.no_grad():
         points = head.trial.points(head.trial.lift(head.vectors))
-    cosine = (points[queries] @ points[kept].T).numpy()
-    return gate.choose_gamma(cosine, gate.delta(head.split.seed), head.split.gold, config.gate)
+    candidates = points[kept]
+    asked = np.linspace(0, len(queries) - 1, min(len(queries), _QUERIES)).astype(np.int64)
+    blocks = (
+        ((points[queries[part]] @ candidates.T).numpy(), [head.split.gold[i] for i in part])
+        for part in np.array_split(asked, -(-len(asked) * len(candidates) // _CELLS) or 1)
+    )
+    return gate.choose_gamma(blocks, gate.delta(head.split.seed), config.gate)

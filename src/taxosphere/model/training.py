@@ -164,7 +164,7 @@ def train_head(
     )
     queries = None if validation is None else FixedVectors(validation.require_vectors(), network)
     with one_thread():
-        trained, _ = train(task, network, FixedVectors(vectors, network), queries, vectors.detach().numpy().tobytes())
+        trained, _ = train(task, network, FixedVectors(vectors, network), queries, vectors.detach().numpy().data)
     return trained
 
 
@@ -235,7 +235,7 @@ def tuning(config: PolarisConfig) -> PolarisConfig:
 
 
 def train(
-    task: Task, network: SphereNetwork, inputs: Inputs, queries: Inputs | None, data: bytes
+    task: Task, network: SphereNetwork, inputs: Inputs, queries: Inputs | None, data: bytes | memoryview
 ) -> tuple[TrainedHead, dict[str, Tensor]]:
     """Train until the epochs are over or validation no longer improves; ``data`` identifies the inputs.
 
@@ -245,7 +245,7 @@ def train(
         return TrainedHead(network.cpu().eval(), ()), {}
     optimiser = make_optimiser(network, inputs, task.config)
     state = State(modules_of(network, inputs), optimiser)
-    name = fingerprint(task, network, data)
+    name = "" if task.checkpoint is None else fingerprint(task, network, data)
     if task.checkpoint is not None:
         task.checkpoint.load(state, name)
     lineage = Lineage(task.seed)
@@ -284,12 +284,13 @@ def _train_epoch(
     task: Task, number: int, network: SphereNetwork, inputs: Inputs, optimiser: RiemannianAdam, lineage: Lineage
 ) -> tuple[dict[str, float], float]:
     """One pass over the edges of the seed; returns means over them: of every loss term, and of `mean_cosine`."""
-    config, settings, edges = task.config, task.config.training, len(task.seed.edge_array)
-    steps, device = steps_per_epoch(edges, settings), network.device
+    config, settings = task.config, task.config.training
+    steps, device = steps_per_epoch(len(task.seed.edge_array), settings), network.device
     rng = np.random.default_rng([task.random_state, number])  # of the epoch alone, so that a resumed one is the same
-    sums, cosines = dict[str, float](), 0.0
+    sums, cosines, edges = dict[str, float](), 0.0, 0
     for step, group in enumerate(batches.epoch(task.seed, lineage, settings, rng)):
         pairs = sum(len(batch.child) for batch in group)
+        edges += pairs
         optimiser.zero_grad()
         inputs.begin_step(distinct(group))
         for batch in group:
@@ -343,7 +344,7 @@ def modules_of(network: SphereNetwork, inputs: Inputs) -> dict[str, nn.Module]:
 
 def steps_per_epoch(edges: int, settings: TrainingConfig) -> int:
     """Optimiser steps of one epoch."""
-    return math.ceil(math.ceil(edges / settings.batch) / settings.accumulation)
+    return min(settings.epoch_steps, math.ceil(math.ceil(edges / settings.batch) / settings.accumulation))
 
 
 def distinct(group: Sequence[batches.Batch]) -> Longs:
@@ -380,7 +381,7 @@ def is_over(task: Task, history: Sequence[Epoch]) -> bool:
     return len(history) >= task.keep and finished(history, task.epochs, task.config.training.patience)
 
 
-def fingerprint(task: Task, network: SphereNetwork, data: bytes) -> str:
+def fingerprint(task: Task, network: SphereNetwork, data: bytes | memoryview) -> str:
     """Digest of settings, initial weights and data, so that a checkpoint cannot continue another training."""
     digest = hashlib.blake2b(digest_size=16)
     digest.update(task.config.model_dump_json(include={"network", "loss", "training"}).encode())

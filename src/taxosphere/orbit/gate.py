@@ -7,7 +7,7 @@ while c gains one. Depth cancels and the difference of their radii is
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -106,7 +106,9 @@ def gated_scores(cosine: NDArray[np.floating], threshold: NDArray[np.floating], 
     return np.asarray(cosine + accepted.astype(cosine.dtype) * cosine.dtype.type(LIFT))
 
 
-def choose_gamma(cosine: NDArray[np.floating], radius_gaps: NDArray[np.floating], gold: Gold, mode: Mode) -> float:
+def choose_gamma(
+    blocks: Iterable[tuple[NDArray[np.floating], Gold]], radius_gaps: NDArray[np.floating], mode: Mode
+) -> float:
     """The mildest γ that ranks hidden queries as well as the best one, up to one standard error.
 
     A dozen queries of a small seed cannot tell a lucky strict gate from a good one, and a gate that is too strict costs
@@ -114,12 +116,11 @@ def choose_gamma(cosine: NDArray[np.floating], radius_gaps: NDArray[np.floating]
 
     Parameters
     ----------
-    cosine
-        (q, n) of hidden queries and candidates.
+    blocks
+        Of hidden queries: cosines (q, n) with the candidates, and positions of the true parents of each query, of which
+        the reciprocal rank of the best one counts.
     radius_gaps
         (n,) Δr of the candidates.
-    gold
-        Positions of the true parents of each query; the mean reciprocal rank of the best one counts.
     mode
         How the gate is applied. Without queries or with ``off`` the answer is the mildest γ of all.
 
@@ -128,12 +129,20 @@ def choose_gamma(cosine: NDArray[np.floating], radius_gaps: NDArray[np.floating]
     float
         γ.
     """
-    if len(gold) == 0 or mode == "off":
+    if mode == "off":
         return GAMMAS[-1]
-    gated = (gated_scores(cosine, thresholds(radius_gaps, gamma), mode) for gamma in GAMMAS)
-    reciprocal = np.stack([1 / best_true_ranks(scores, gold) for scores in gated])  # (gammas, q)
+    limits = [thresholds(radius_gaps, gamma) for gamma in GAMMAS]
+    reciprocal = np.zeros((len(GAMMAS), 0))
+    for cosine, gold in blocks:
+        if len(gold) == 0:
+            continue
+        gated = (gated_scores(cosine, limit, mode) for limit in limits)
+        reciprocal = np.hstack([reciprocal, np.stack([1 / best_true_ranks(scores, gold) for scores in gated])])
+    n_queries = reciprocal.shape[1]
+    if n_queries == 0:
+        return GAMMAS[-1]
     loss = reciprocal[reciprocal.mean(1).argmax()] - reciprocal
-    error = loss.std(axis=1) / np.sqrt(max(1, len(gold) - 1))
+    error = loss.std(axis=1) / np.sqrt(max(1, n_queries - 1))
     return GAMMAS[int(np.flatnonzero(loss.mean(1) <= error + 1e-9).max())]  # with one query they are equal
 
 

@@ -9,10 +9,10 @@ are there, which are all different, and the count is turned into a probability.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Mapping
 from functools import cached_property
 from hashlib import blake2b
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,6 +79,11 @@ def weigh_place(matches: Iterable[Match], taxonomy: Taxonomy, listed: Container[
     return tuple(sorted(weighed, key=lambda match: -match.probability))
 
 
+VERSION = 1
+"""Of the rules by which names become keys; tables written by others are computed anew."""
+_STORED = ("exact", "name", "alias", "synonym", "order")
+
+
 class NameIndex:
     """Finds the concepts of a taxonomy by name and synonym, whatever the spelling; built at the first question.
 
@@ -90,6 +95,25 @@ class NameIndex:
 
     def __init__(self, taxonomy: Taxonomy) -> None:
         self._taxonomy = taxonomy
+
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """What takes long to compute for a large taxonomy, for a model folder."""
+        arrays: dict[str, NDArray[Any]] = {"probabilities": np.array([self._probabilities[how] for how in _USUAL])}
+        for name in _STORED:
+            table: _Table = getattr(self._tables, name)
+            arrays |= {f"{name}.keys": table.keys.view(np.int64), f"{name}.owners": table.owners}
+        return arrays
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], taxonomy: Taxonomy) -> NameIndex:
+        """The index that `to_arrays` wrote, of the same taxonomy."""
+        index = cls(taxonomy)
+        stored = {n: _Table(arrays[f"{n}.keys"].view(np.uint64), arrays[f"{n}.owners"]) for n in _STORED}
+        vars(index).update(  # as if each had been asked for before
+            _tables=_Tables(taxonomy, stored),
+            _probabilities=dict(zip(_USUAL, arrays["probabilities"].tolist(), strict=True)),
+        )
+        return index
 
     @cached_property
     def names_repeat(self) -> bool:
@@ -169,9 +193,28 @@ class NameIndex:
 
 
 class _Tables:
-    """Keys of all names of a taxonomy."""
+    """Keys of all names of a taxonomy; ``stored`` are tables that were computed before, by name."""
 
-    def __init__(self, taxonomy: Taxonomy) -> None:
+    exact: _Table
+    name: _Table
+    alias: _Table
+    synonym: _Table
+    order: _Table
+
+    def __init__(self, taxonomy: Taxonomy, stored: Mapping[str, _Table] | None = None) -> None:
+        vars(self).update(stored or self._tables(taxonomy))
+        uses = np.unique(self.exact.keys, return_counts=True)[1]
+        self.repeats = bool((uses > 1).sum() > _SENSES * len(uses))
+        self.retired = set(obsolete(taxonomy))
+        self.set_aside = list(set_aside(taxonomy))
+        former = _Pairs()
+        for number, concept in enumerate(self.set_aside):
+            for title in (without_obsolete_mark(concept.name), *concept.synonyms):
+                former.add(number, spellings(title))
+        self.former = former.table()
+
+    @staticmethod
+    def _tables(taxonomy: Taxonomy) -> dict[str, _Table]:
         exact, name, alias, synonym, order = (_Pairs() for _ in range(5))
         for position, (title, synonyms) in enumerate(zip(taxonomy.names, taxonomy.synonyms, strict=True)):
             exact.add(position, [title.casefold()])
@@ -184,17 +227,7 @@ class _Tables:
                 synonym.add(position, filter(None, [fold(other)]))
                 for inner in aliases(other):
                     synonym.add(position, spellings(inner))
-        self.exact, self.name, self.alias = exact.table(), name.table(), alias.table()
-        self.synonym, self.order = synonym.table(), order.table()
-        uses = np.unique(self.exact.keys, return_counts=True)[1]
-        self.repeats = bool((uses > 1).sum() > _SENSES * len(uses))
-        self.retired = set(obsolete(taxonomy))
-        self.set_aside = list(set_aside(taxonomy))
-        former = _Pairs()
-        for number, concept in enumerate(self.set_aside):
-            for title in (without_obsolete_mark(concept.name), *concept.synonyms):
-                former.add(number, spellings(title))
-        self.former = former.table()
+        return {n: pairs.table() for n, pairs in zip(_STORED, (exact, name, alias, synonym, order), strict=True)}
 
 
 class _Pairs:

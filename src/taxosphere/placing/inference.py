@@ -96,6 +96,8 @@ def assemble(
     taxonomy: Taxonomy,
     text_vectors: TextVectors,
     tokens: ConceptTokens | None = None,
+    index: CandidateIndex | None = None,
+    names: NameIndex | None = None,
 ) -> Fitted:
     """A fitted model for a taxonomy, from trained parts.
 
@@ -109,8 +111,10 @@ def assemble(
         (n, m) of its concepts, by this encoder.
     tokens
         The words of its concepts where they were parsed before.
+    index, names
+        Its concepts as candidates, and its names, where these were computed before.
     """
-    index = CandidateIndex(
+    index = index or CandidateIndex(
         taxonomy=taxonomy,
         text_vectors=text_vectors,
         points=embed(network, text_vectors.full),
@@ -124,7 +128,7 @@ def assemble(
         insertion=insertion,
         history=history,
         index=index,
-        names=NameIndex(taxonomy),
+        names=names or NameIndex(taxonomy),
     )
 
 

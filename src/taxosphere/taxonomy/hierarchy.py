@@ -311,10 +311,18 @@ class Hierarchy:
             From the root to the concept itself.
         """
         way = [position]
-        for depth in reversed(range(self._depth(position))):
-            above = self.parent_csr.row(way[-1])
-            way.append(int(above[self.levels[above] == depth][0]))
+        for _ in range(self._depth(position)):
+            way.append(int(self._nearest_root[way[-1]]))
         return tuple(reversed(way))
+
+    @cached_property
+    def _nearest_root(self) -> Longs:
+        """(n,) the first of each concept's parents that is one step nearer to a root; -1 for a root."""
+        child, parent = self.parent_csr.expand(np.arange(len(self)))
+        nearer = np.flatnonzero(self.levels[parent] == self.levels[child] - 1)[::-1]  # of several the last one assigned
+        first = np.full(len(self), -1)
+        first[child[nearer]] = parent[nearer]
+        return first
 
     def _depth(self, position: int) -> int:
         depth = int(self.levels[position])

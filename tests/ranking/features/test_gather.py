@@ -136,3 +136,16 @@ def test_a_list_is_full_where_most_near_concepts_are_obsolete(made_up: Candidate
     found = make_shortlist(index, queries, FAMILIES, DEFAULT_FIRST_STAGE, length=100, retrieval=FEW)
     assert found.positions.shape == (len(queries), 20)
     assert (found.positions % 20 == 0).all()
+
+
+def test_a_stored_index_gives_the_same_features(made_up: CandidateIndex, queries: Queries) -> None:
+    arrays = {key: values.copy() for key, values in made_up.to_arrays().items()}
+    again = CandidateIndex.from_arrays(arrays, made_up.taxonomy, made_up.text_vectors, made_up.tokens)
+    before = compute_features(made_up, queries, FAMILIES, retrieval=FEW)
+    after = compute_features(again, queries, FAMILIES, retrieval=FEW)
+    assert before.pool.keys.tolist() == after.pool.keys.tolist()
+    for name, values in before.columns.items():
+        np.testing.assert_array_equal(values, after.columns[name], err_msg=name)
+    np.testing.assert_array_equal(before.orphan_features, after.orphan_features)
+    first, second = (DEFAULT_FIRST_STAGE(index, before) for index in (made_up, again))
+    np.testing.assert_array_equal(first, second)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from taxosphere.encoders.text.vectors import TextVectors
+from taxosphere.model.checkpoint import strip_prefix
 from taxosphere.orbit import gate
 from taxosphere.ranking.features.compression import CompressedVectors
 from taxosphere.ranking.lexical.index import PHRASE, ConceptTokens, LexicalIndex
@@ -20,6 +22,10 @@ from taxosphere.sphere import vmf
 from taxosphere.taxonomy import Taxonomy
 from taxosphere.taxonomy.checks import obsolete
 from taxosphere.typing import Floats, Longs, Matrix
+
+VERSION = 1
+"""Of the rules by which `CandidateIndex.to_arrays` is computed; one written by others is computed anew."""
+_STORED = ("log_normalizer", "orphan_scores", "radius_gaps")
 
 
 @dataclass(frozen=True)
@@ -48,6 +54,31 @@ class CandidateIndex:
     points: SpherePoints
     n_trusted: int
     parsed_tokens: ConceptTokens | None = None
+
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """What takes long to compute anew, as arrays; all concepts are trusted."""
+        arrays: dict[str, NDArray[Any]] = {f"points.{key}": value for key, value in vars(self.points).items()}
+        arrays |= {f"compressed.{key}": value for key, value in vars(self.compressed).items()}
+        arrays |= {f"child_means.{key}": value for key, value in self.child_means.items()}
+        arrays |= {f"static_features.{key}": value for key, value in self.static_features.items()}
+        arrays |= {f"lexical_index.{key}": value for key, value in self.lexical_index.to_arrays().items()}
+        return arrays | {name: getattr(self, name) for name in _STORED}
+
+    @classmethod
+    def from_arrays(
+        cls, arrays: Mapping[str, NDArray[Any]], taxonomy: Taxonomy, text_vectors: TextVectors, tokens: ConceptTokens
+    ) -> CandidateIndex:
+        """The index that `to_arrays` wrote, of the same taxonomy, vectors and tokens."""
+        points = SpherePoints(**strip_prefix("points.", arrays))
+        index = cls(taxonomy, text_vectors, points, len(taxonomy), tokens)
+        vars(index).update(  # as if each had been asked for before
+            compressed=CompressedVectors(**strip_prefix("compressed.", arrays)),
+            child_means=strip_prefix("child_means.", arrays),
+            static_features=strip_prefix("static_features.", arrays),
+            lexical_index=LexicalIndex.from_arrays(strip_prefix("lexical_index.", arrays), tokens),
+            **{name: arrays[name] for name in _STORED},
+        )
+        return index
 
     @cached_property
     def obsolete(self) -> Longs:

@@ -11,12 +11,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import torch
 
-from taxosphere.orbit.search import Candidates, top_k
+from taxosphere.orbit.search import dot_products, largest_columns, top_k
 from taxosphere.ranking.features.candidates import CandidateIndex
-from taxosphere.ranking.features.pool import Pool, SparseColumn, largest_columns
-from taxosphere.ranking.lexical.matching import LexicalScores
+from taxosphere.ranking.features.pool import Pool, SparseColumn
+from taxosphere.ranking.lexical.matching import WIDE, LexicalScores
 from taxosphere.ranking.queries import Queries
 from taxosphere.typing import Floats, Longs
 
@@ -36,18 +35,19 @@ class Retrieval:
     nearest
         By text, by name and on the sphere.
     by_words
-        By every measure of words and spelling.
+        Whose children share words with the query, by each measure of that.
     voters
-        Concepts by each measure, and by the sum of the vectors' measures, whose parents and grandparents are taken.
+        Concepts by each measure of vectors, words and spelling, and by the sum of those of vectors, whose parents and
+        grandparents are taken.
     compressed
         Concepts that a search over compressed vectors leaves, where there are more than `PRODUCTS`.
     """
 
     whole: int = 512
-    nearest: int = 100
+    nearest: int = 80
     by_words: int = 30
     voters: int = 40
-    compressed: int = 600
+    compressed: int = 300
 
 
 DEFAULT_RETRIEVAL = Retrieval()
@@ -79,8 +79,8 @@ def gather(
     if size <= settings.whole:
         return Pool.whole(n_queries, size)
     near, voters = nearest_by_vectors(index, vectors, settings)
-    near.append(lexical.largest(settings.by_words))
-    voters.append(lexical.largest(settings.voters, parts=("words", "spelling")))
+    near.append(lexical.largest(settings.by_words, WIDE))
+    voters.append(lexical.largest(settings.voters, ("words", "spelling")))
     pool = Pool.join([*near, *voters, *_parents(index, voters), *(column.keys for column in mentions)], n_queries, size)
     return _filled(index, pool, n_needed)
 
@@ -89,36 +89,33 @@ def nearest_by_vectors(
     index: CandidateIndex, vectors: VectorSimilarities, settings: Retrieval
 ) -> tuple[list[Longs], list[Longs]]:
     """Keys of the nearest candidates by each measure, and of the nearest trusted concepts, which vote."""
-    n_queries, size = len(vectors.queries), len(index.taxonomy)
-    pool = Pool.whole(n_queries, size)
-    if size > PRODUCTS:
-        pool = search_compressed(index, vectors, settings.compressed)
+    size = len(index.taxonomy)
+    whole = size <= PRODUCTS
+    pool = Pool.whole(len(vectors.queries), size) if whole else search_compressed(index, vectors, settings.compressed)
     values = vectors.at(MEASURES, pool)
-    trusted = pool.positions < index.n_trusted
-    all_trusted = index.n_trusted == size
     joint = values["text"] + values["name"] + values["sphere"]
     near, voters = [], []
     for each in (*values.values(), joint):
         table = pool.padded(each, -np.inf)
         near.append(_keys(pool, table, settings.nearest))
-        mask = table if all_trusted else pool.padded(np.where(trusted, each, np.float32(-np.inf)), -np.inf)
-        voters.append(_keys(pool, mask, settings.voters))
+        if index.n_trusted < size:
+            trusted = pool.positions < index.n_trusted
+            table = pool.padded(np.where(trusted, each, np.float32(-np.inf)), -np.inf)
+        voters.append(_keys(pool, table, settings.voters))
     return near, voters
 
 
 def search_compressed(index: CandidateIndex, vectors: VectorSimilarities, count: int) -> Pool:
     """The nearest trusted and the nearest other concepts by the compressed sum of text, name and sphere."""
     queries, size, trusted = vectors.queries, len(index.taxonomy), index.n_trusted
-    compressed = index.compressed
-    asked = torch.from_numpy(
-        compressed.project([queries.text_vectors.full, queries.text_vectors.name, queries.points.z])
-    )
+    compressed, texts = index.compressed, queries.text_vectors
+    asked = compressed.project([texts.full, texts.name, queries.points.z])
     first = size * np.arange(len(queries))[:, None]
-    keys = []
-    for start, stop in ((0, trusted), (trusted, size)):
-        if stop > start:
-            rows = torch.from_numpy(compressed.rows[start:stop])
-            keys.append(first + start + top_k(asked, Candidates(rows), count).positions.numpy())
+    keys = [
+        first + start + top_k(asked, compressed.rows[start:stop], count)
+        for start, stop in ((0, trusted), (trusted, size))
+        if stop > start
+    ]
     return Pool.join(keys, len(queries), size)
 
 
@@ -240,16 +237,3 @@ def pair_products(queries: Floats, rows: Floats, pool: Pool) -> Floats:
     for query, part in zip(queries, pool.slices(), strict=True):
         np.matmul(rows[pool.positions[part]], query, out=values[part])
     return np.ascontiguousarray(values.T)
-
-
-def dot_products(queries: Floats, candidates: Floats) -> Floats:
-    """Dot products (q, n) of rows (q, m) and (n, m).
-
-    One or two queries are multiplied by torch: after a numpy product BLAS threads spin for a while, and the encoder of
-    the next query would wait for their core. A single row is doubled, because a product with two columns reads memory
-    faster than one with a vector.
-    """
-    if len(queries) > 2:
-        return np.asarray(queries @ candidates.T, np.float32)
-    two = torch.from_numpy(queries if len(queries) == 2 else np.repeat(queries, 2, 0))
-    return np.ascontiguousarray((torch.from_numpy(candidates) @ two.T).numpy().T[: len(queries)])

@@ -1,6 +1,6 @@
 """The pool: for each query of a block the concepts that retrieval found, query after query in flat arrays.
 
-Also features of the pairs of a pool, and the search for the largest values of rows.
+Also features of the pairs of a pool.
 """
 
 from __future__ import annotations
@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 
 from taxosphere.taxonomy.structure import Csr
 from taxosphere.typing import Booleans, Floats, Longs
-
-_GROUPS = 8  # times k, for `largest_columns`: more groups leave fewer values to search, and cost more themselves
 
 
 @dataclass(frozen=True)
@@ -130,55 +128,3 @@ class FeatureColumns:
     columns: dict[str, Floats]
     orphan_features: Floats
     nearness: Floats | None = None
-
-
-def largest_columns(values: Floats, k: int) -> Longs:
-    """Column indices of the k largest values of each row, in ascending order; of equal values the first ones.
-
-    For wide rows: the columns are divided into groups, and the k-th largest group maximum is a lower bound of the k-th
-    largest value, so only values that reach it are searched.
-
-    Parameters
-    ----------
-    values
-        (q, n).
-    k
-        At most n columns are returned.
-
-    Returns
-    -------
-    (q, min(k, n)) column indices.
-    """
-    rows, size = values.shape
-    k = min(k, size)
-    groups = _GROUPS * k
-    if rows == 1 or size < 2 * groups:
-        return _largest_by_threshold(values, k)
-    maxima = values[:, : size // groups * groups].reshape(rows, -1, groups).max(1)  # (q, groups)
-    bound = np.partition(maxima, groups - k, axis=1)[:, groups - k, None]  # (q, 1)
-    places = np.flatnonzero(values >= bound)
-    if len(places) > rows * groups:  # most values are equal, so the bound excludes too few
-        return _largest_by_threshold(values, k)
-    row, column = np.divmod(places, size)
-    ends = np.searchsorted(row, np.arange(rows + 1))
-    packed = np.full((rows, np.diff(ends).max()), -np.inf, np.float32)
-    packed[row, np.arange(len(places)) - ends[row]] = values.take(places)
-    columns: Longs = column[ends[:-1, None] + _largest_by_threshold(packed, k)]
-    return columns
-
-
-def _largest_by_threshold(values: Floats, k: int) -> Longs:
-    """The same by comparing everything with the k-th largest value of its row.
-
-    Comparing takes less time than `argpartition`, which moves indices about; partitioning the negated values takes a
-    tenth of the time where most values are zero.
-    """
-    rows, size = values.shape
-    least = -np.partition(-values, k - 1, axis=1)[:, k - 1, None]  # (q, 1)
-    chosen = values >= least
-    if np.count_nonzero(chosen) > rows * k:
-        for row in np.flatnonzero(chosen.sum(1) > k):
-            equal = np.flatnonzero(values[row] == least[row])
-            chosen[row, equal[k - chosen[row].sum() :]] = False
-    columns: Longs = np.flatnonzero(chosen) % size
-    return columns.reshape(rows, k)

@@ -20,6 +20,7 @@ from taxosphere.typing import Floats, Longs, Matrix
 VERSION = 2
 _GRAMS = (3, 4, 5)  # lengths of the runs of letters by which spellings are compared
 _NAME_KEYS = "name keys"
+_LONGEST_NAME = 6  # words of a name that is recognised in a text
 
 
 class EncodedBags(NamedTuple):
@@ -270,14 +271,16 @@ class LexicalIndex:
     similarity
         Parts "spelling" and "words" (words, n): TF-IDF rows of the concepts; "words, children": of their children's
         mean. Multiplied by the unit rows of queries these are cosines.
-    positions_by_name, longest_name
-        See `ConceptTokens.positions_by_name`; words in the longest of those names, at most 6.
+    positions_by_name
+        See `ConceptTokens.positions_by_name`.
+    longest_names
+        By first word: words in the longest name that begins with it, at most 6.
     name_counts
         See `ConceptTokens.name_counts`.
     """
 
     def __init__(self, tokens: ConceptTokens, children: Matrix) -> None:
-        self.bags = tokens.bags
+        self._read_names(tokens)
         shares: dict[str, Matrix] = {}
         counts: dict[str, Matrix] = {}
         for name in (*SINGLE_WORD, *SEVERAL_WORDS):
@@ -289,9 +292,46 @@ class LexicalIndex:
                 counts[count_feature(name)] = by_child
         self.children_words = StackedMatrix.stack({name: part.T.tocsr() for name, part in (shares | counts).items()})
         self.similarity = _similarity(self.bags["spelling"], self.bags["words"], children)
+
+    def _read_names(self, tokens: ConceptTokens) -> None:
+        self.bags = tokens.bags
         self.positions_by_name = tokens.positions_by_name()
-        self.longest_name = min(6, max((key.count(" ") + 1 for key in self.positions_by_name), default=1))
+        self.longest_names = _longest_names(self.positions_by_name)
         self.name_counts = tokens.name_counts()
+
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """The matrices as arrays; names of the parts as UTF-8 text, one a line."""
+        arrays: dict[str, NDArray[Any]] = {}
+        for name, stacked in (("similarity", self.similarity), ("children_words", self.children_words)):
+            matrix = stacked.matrix
+            arrays |= {f"{name}.{key}": getattr(matrix, key) for key in ("data", "indices", "indptr")}
+            arrays[f"{name}.parts"] = np.frombuffer("\n".join(stacked.first_rows).encode(), np.uint8)
+            arrays[f"{name}.first_rows"] = np.array([*stacked.first_rows.values()], np.int64)
+            arrays[f"{name}.shape"] = np.array(matrix.shape, np.int64)
+        return arrays
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], tokens: ConceptTokens) -> LexicalIndex:
+        """The index that `to_arrays` wrote, of the same tokens."""
+        index = cls.__new__(cls)
+        index._read_names(tokens)
+        for name in ("similarity", "children_words"):
+            parts = arrays[f"{name}.parts"].tobytes().decode().split("\n")
+            rows = dict(zip(parts, arrays[f"{name}.first_rows"].tolist(), strict=True))
+            entries = tuple(arrays[f"{name}.{key}"] for key in ("data", "indices", "indptr"))
+            matrix = sparse.csr_array(entries, shape=tuple(arrays[f"{name}.shape"].tolist()))
+            setattr(index, name, StackedMatrix(rows, matrix))
+        return index
+
+
+def _longest_names(names: Iterable[str]) -> dict[str, int]:
+    longest: dict[str, int] = {}
+    for name in names:
+        first, space, rest = name.partition(" ")
+        length = rest.count(" ") + 2 if space else 1
+        if length > longest.get(first, 0):
+            longest[first] = min(length, _LONGEST_NAME)
+    return longest
 
 
 def _similarity(spelling: BagOfWords, words: BagOfWords, children: Matrix) -> StackedMatrix:

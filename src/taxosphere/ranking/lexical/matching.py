@@ -21,7 +21,8 @@ from taxosphere.ranking.lexical.sparse_rows import SparseRows
 from taxosphere.typing import Floats, Longs, Matrix
 
 SIMILARITIES = ("spelling", "words", "words, children")
-SHARES = tuple(map(share_feature, (*SINGLE_WORD, *SEVERAL_WORDS)))
+WIDE = ("words, children", *map(share_feature, ("name head", "phrase head", "phrase words", "name words")))
+"""Parts whose largest values belong to concepts with children like the query."""
 
 
 class LexicalScores:
@@ -69,7 +70,7 @@ class LexicalScores:
             np.log1p(values[count_feature(bag)], out=values[count_feature(bag)])
         return values
 
-    def largest(self, count: int, parts: Sequence[str] = (*SIMILARITIES, *SHARES)) -> Longs:
+    def largest(self, count: int, parts: Sequence[str]) -> Longs:
         """Keys (k,), query · n + position, of the concepts with the largest values for each query and part."""
         keys = []
         for names, matrix in self.parts:
@@ -165,8 +166,8 @@ def _columns(values: Mapping[str, Mapping[int, float]]) -> dict[str, SparseColum
 def _mentions(words: tuple[str, ...], index: LexicalIndex) -> list[tuple[int, int, list[int]]]:
     """Runs of words that are the name of a candidate: (start, stop, positions of the candidates)."""
     mentions = []
-    for start in range(len(words)):
-        for stop in range(start + 1, min(len(words), start + index.longest_name) + 1):
+    for start, first in enumerate(words):
+        for stop in range(start + 1, min(len(words), start + index.longest_names.get(first, 0)) + 1):
             positions = index.positions_by_name.get(" ".join(words[start:stop]))
             if positions is not None:
                 mentions.append((start, stop, positions))

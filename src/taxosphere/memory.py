@@ -1,0 +1,74 @@
+"""How much memory is free, and a refusal before work begins that would need more."""
+
+from __future__ import annotations
+
+import resource
+from pathlib import Path
+
+from taxosphere.errors import InputError
+
+_MEMINFO = Path("/proc/meminfo")
+_STATUS = Path("/proc/self/status")
+_CGROUP = Path("/sys/fs/cgroup")
+_UNIT = 1 << 30
+
+
+def available() -> int | None:
+    """Bytes this process can still take: the least of what is free, its own limit, and that of its container.
+
+    Returns
+    -------
+    int or None
+        None where the system does not say.
+    """
+    limits = [_entry(_MEMINFO, "MemAvailable:"), _of_process(), _of_container()]
+    return min((limit for limit in limits if limit is not None), default=None)
+
+
+def require(needed: float, what: str, advice: str) -> None:
+    """Raise `InputError` where the memory is not there.
+
+    Parameters
+    ----------
+    needed : float
+        Bytes.
+    what : str
+        What needs them, as the subject of a sentence.
+    advice : str
+        What to change.
+
+    Raises
+    ------
+    InputError
+        One line that says how much is needed, how much is there, and what to change.
+    """
+    free = available()
+    if free is not None and needed > free:
+        raise InputError(
+            f"{what} needs about {needed / _UNIT:.1f} GB of memory, {free / _UNIT:.1f} GB are free; {advice}"
+        )
+
+
+def _entry(file: Path, name: str) -> int | None:
+    """Bytes that a line ``name: N kB`` of a file in /proc says."""
+    try:
+        lines = file.read_text(encoding="ascii", errors="replace").splitlines()
+    except OSError:
+        return None
+    return next((int(line.split()[1]) << 10 for line in lines if line.startswith(name)), None)
+
+
+def _of_process() -> int | None:
+    """What the limit of the address space (``ulimit -v``) leaves."""
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    return None if limit == resource.RLIM_INFINITY else max(0, limit - (_entry(_STATUS, "VmSize:") or 0))
+
+
+def _of_container() -> int | None:
+    """What the memory limit of the control group leaves."""
+    try:
+        limit = (_CGROUP / "memory.max").read_text(encoding="ascii").strip()
+        used = int((_CGROUP / "memory.current").read_text(encoding="ascii"))
+    except (OSError, ValueError):
+        return None
+    return max(0, int(limit) - used) if limit.isdigit() else None

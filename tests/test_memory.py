@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from support.gram_encoder import GramEncoder
+from taxosphere import Polaris, Taxonomy, memory
+from taxosphere.errors import InputError
+
+
+@pytest.fixture
+def system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A machine with 8 GB free, without other limits."""
+    (tmp_path / "meminfo").write_text("MemTotal: 16777216 kB\nMemAvailable:    8388608 kB\n")
+    monkeypatch.setattr(memory, "_MEMINFO", tmp_path / "meminfo")
+    monkeypatch.setattr(memory, "_CGROUP", tmp_path)
+    monkeypatch.setattr(memory, "_of_process", lambda: None)
+    return tmp_path
+
+
+def test_what_is_free_is_the_least_of_all_limits(system: Path) -> None:
+    assert memory.available() == 8 << 30
+    (system / "memory.max").write_text("max\n")
+    (system / "memory.current").write_text("1073741824\n")
+    assert memory.available() == 8 << 30
+    (system / "memory.max").write_text("4294967296\n")
+    assert memory.available() == 3 << 30
+
+
+def test_a_system_that_does_not_say_refuses_nothing(system: Path) -> None:
+    (system / "meminfo").unlink()
+    assert memory.available() is None
+    memory.require(1e30, "this", "nothing")
+
+
+def test_more_than_there_is_is_refused_in_one_line(system: Path) -> None:
+    memory.require(7 << 30, "fitting", "fit less")
+    with pytest.raises(InputError, match=r"^fitting needs about 9\.0 GB of memory, 8\.0 GB are free; fit less$"):
+        memory.require(9 << 30, "fitting", "fit less")
+
+
+def test_a_fit_that_cannot_succeed_is_refused_before_it_begins(
+    system: Path, monkeypatch: pytest.MonkeyPatch, animals: Taxonomy
+) -> None:
+    (system / "meminfo").write_text("MemAvailable: 1 kB\n")
+
+    def never(self: GramEncoder, texts: object) -> None:
+        raise AssertionError("encoded although the memory was not there")
+
+    monkeypatch.setattr(GramEncoder, "encode", never)
+    with pytest.raises(InputError, match=r"^fitting .* concepts .* needs about .*; fit a part of the taxonomy"):
+        Polaris().fit(animals, encoder=GramEncoder())
