@@ -22,6 +22,7 @@ NOVELTY_FEATURES = (
 )
 _NEAREST = (30, 5, 1)
 _SAMPLE = 1000  # concepts of a taxonomy whose values give the scale
+_CELLS = 1 << 24  # cosines held at once
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,9 @@ class NoveltyScale:
         """The scale of a taxonomy with these text vectors (n, m); of a sample of its concepts where there are many."""
         size = len(vectors)
         rows = np.unique(np.linspace(0, size - 1, min(size, _SAMPLE)).astype(np.int64))
-        return cls(*moments(nearness(vectors[rows], vectors, itself=rows)))
+        step = max(1, _CELLS // size)
+        blocks = (rows[start : start + step] for start in range(0, len(rows), step))
+        return cls(*moments(np.concatenate([nearness(vectors[part], vectors, itself=part) for part in blocks])))
 
     def novelty(self, values: Floats) -> Floats:
         """(q, f) values of `nearness`, standardised; low for queries that are far from all."""
