@@ -80,12 +80,12 @@ def memory(model: Path, folder: Path, counts: list[int], kills: int) -> None:
         for number in range(kills):
             process = subprocess.Popen(command)
             wanted = (number + 1) * (counts[-1] // 1024) // (kills + 1)
-            while process.poll() is None and len(list(parts.glob("*.part"))) < wanted:
+            while process.poll() is None and len(list(parts.glob("[0-9]*.part"))) < wanted:
                 time.sleep(0.2)
             time.sleep(chance.random())
             process.kill()
             process.wait()
-            print(f"killed with {len(list(parts.glob('*.part')))} parts finished", flush=True)
+            print(f"killed with {len(list(parts.glob('[0-9]*.part')))} parts finished", flush=True)
         subprocess.run(command, check=True)
         same = digest(killed) == digest(folder / f"out{counts[-1]}.jsonl")
         print(f"after {kills} kills the same bytes: {'yes' if same else 'NO'}")

@@ -56,6 +56,13 @@ def test_results_come_in_the_order_of_the_items(processes: Processes) -> None:
     assert list(InProcess().map(double, range(3))) == [0, 2, 4]
 
 
+def test_results_may_come_as_they_finish(processes: Processes) -> None:
+    results = list(processes.unordered(slow_first, range(4)))
+    assert sorted(results) == [(number, number) for number in range(4)]
+    assert results[0] != (0, 0)  # which takes longest
+    assert list(InProcess().unordered(double, [1, 2])) == [(1, 2), (2, 4)]
+
+
 def test_items_are_taken_as_they_are_needed(processes: Processes) -> None:
     taken = []
 
@@ -103,4 +110,5 @@ def test_a_dask_cluster_gives_the_same_and_survives_a_kill(tmp_path: Path) -> No
         assert list(executor.map(double, range(9))) == [2 * number for number in range(9)]
         items = [(number, str(tmp_path / "mark")) for number in range(8)]
         assert list(executor.map(die_once, items)) == list(range(8))
+        assert sorted(executor.unordered(double, range(5))) == [(number, 2 * number) for number in range(5)]
     assert (tmp_path / "mark").exists()

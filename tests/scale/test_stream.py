@@ -146,12 +146,21 @@ def test_a_stopped_run_goes_on_to_the_same_bytes(model: Path, long_list: Path, f
     with pytest.raises(KeyboardInterrupt):
         _stream(long_list, CountingPlacer(model), form, stop).to_file(stopped, work, resume=False)
     assert not stopped.exists()
-    assert [path.name for path in work.folder.glob("*.part")] == ["00000000.part"]
+    assert [path.name for path in work.folder.glob("[0-9]*.part")] == ["00000000.part"]
     placer = CountingPlacer(model)
     _stream(long_list, placer, form).to_file(stopped, work, resume=True)
     assert stopped.read_bytes() == whole.read_bytes()
     assert len(placer.asked) == 1600 - stream.PART  # what was finished is not ranked again
     assert not work.folder.exists()
+
+
+def test_a_part_that_was_being_written_is_not_finished(tmp_path: Path) -> None:
+    work = stream.work_beside(tmp_path / "out.csv", {})
+    work.begin(resume=False)
+    work.part(0).touch()
+    (work.folder / ".00000001.part.x.part").touch()  # as a kill leaves it
+    assert work.begin(resume=True) == 1
+    assert not list(work.folder.glob(".*.part"))
 
 
 def test_another_request_is_not_resumed(long_list: Path, model: Path, tmp_path: Path) -> None:
@@ -240,11 +249,11 @@ def test_a_killed_command_goes_on_to_the_same_bytes(model: Path, long_list: Path
     ]
     process = subprocess.Popen([*command, "-o", str(killed)])
     parts = tmp_path / ".killed.csv.parts"
-    while process.poll() is None and not list(parts.glob("*.part")):
+    while process.poll() is None and not list(parts.glob("[0-9]*.part")):
         time.sleep(0.01)
     process.kill()
     assert process.wait() == -signal.SIGKILL
-    assert list(parts.glob("*.part"))
+    assert list(parts.glob("[0-9]*.part"))
     assert not killed.exists()
     for out in (killed, whole):
         assert main(["suggest", *command[4:], "-o", str(out), "-q"]) == 0

@@ -56,7 +56,7 @@ DEVICE: Any = typer.Option(
 )
 WORKERS: Any = typer.Option(1, "--workers", min=1, metavar="N", help="Processes of this machine to rank with.")
 SCHEDULER: Any = typer.Option(
-    "", "--scheduler", metavar="ADDRESS", help="Rank with the workers of a dask scheduler: tcp://host:8786."
+    "", "--scheduler", metavar="ADDRESS", help="Work with the workers of a dask scheduler: tcp://host:8786."
 )
 QUIET: Any = typer.Option(False, "--quiet", "-q", help="No progress, no summary; warnings and errors alone.")
 BY: Any = typer.Option("", "--by", metavar="NAME", help="Who decided; written into the taxonomy beside the concepts.")

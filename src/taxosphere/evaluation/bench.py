@@ -20,6 +20,7 @@ from taxosphere.evaluation.datasets import EDAM, Dataset
 from taxosphere.evaluation.records import Record
 from taxosphere.evaluation.workers import Cell, Setup, run_cells
 from taxosphere.methods import registry as methods
+from taxosphere.scale.executors import open_executor
 from taxosphere.typing import Progress
 
 __all__ = ["RUNS", "Cell", "Failure", "Setup", "bench", "cells", "settle"]
@@ -126,6 +127,7 @@ def bench(
     out: Path,
     *,
     workers: int | None = None,
+    scheduler: str = "",
     redo: bool = False,
     progress: Progress | None = None,
 ) -> list[Failure]:
@@ -139,6 +141,8 @@ def bench(
         Folder of `settle`.
     workers : int, optional
         Processes; 1 runs in this one. Default: one per core, at most four.
+    scheduler : str
+        Address of a dask scheduler, whose workers run the cells instead; data sets have the same paths there.
     redo : bool
         Run cells that have a record again.
     progress : callable, optional
@@ -154,17 +158,18 @@ def bench(
     waiting = {cell.key: cell for cell in todo if redo or cell.key not in done}
     clock = _Clock(list(done.values()), workers)
     failures: list[Failure] = []
-    for cell, result in run_cells(list(waiting.values()), workers):
-        del waiting[cell.key]
-        if isinstance(result, Exception):
-            failures.append(Failure(cell, f"{type(result).__name__}: {result}"))
-        else:
-            records.folder(out / "runs", result)
-            records.append(out / RUNS, result)
-            clock.add(result)
-        if progress:
-            what = f"{' '.join(map(str, cell.key))}{clock.left(waiting.values())}"
-            progress(len(todo) - len(waiting), len(todo), what)
+    with open_executor(workers, scheduler) as executor:
+        for cell, result in run_cells(list(waiting.values()), executor):
+            del waiting[cell.key]
+            if isinstance(result, Exception):
+                failures.append(Failure(cell, f"{type(result).__name__}: {result}"))
+            else:
+                records.folder(out / "runs", result)
+                records.append(out / RUNS, result)
+                clock.add(result)
+            if progress:
+                what = f"{' '.join(map(str, cell.key))}{clock.left(waiting.values())}"
+                progress(len(todo) - len(waiting), len(todo), what)
     return failures
 
 

@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-import os
-import threading
-import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
-from contextlib import contextmanager
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from multiprocessing import get_context
 from typing import TYPE_CHECKING, Any
 
 from taxosphere.evaluation import protocol, records
 from taxosphere.evaluation.datasets import Dataset, foreign_to
 from taxosphere.evaluation.records import Record
 from taxosphere.methods import registry as methods
+from taxosphere.scale.executors import Executor, InProcess
 
 if TYPE_CHECKING:
     from taxosphere.encoders.text.registry import TextEncoder
-
-_THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 
 
 @dataclass(frozen=True)
@@ -55,20 +49,19 @@ class Cell:
         return self.dataset.name, self.label or self.method, self.random_state
 
 
-def run_cells(cells: Sequence[Cell], workers: int) -> Iterator[tuple[Cell, Record | Exception]]:
-    """Each cell with its record, or with the exception it raised, in the order in which they finish."""
-    if workers == 1:
-        yield from ((cell, _attempt(cell)) for cell in cells)
-        return
-    with _pool(workers) as pool:
-        for place in {cell.dataset: cell for cell in cells}.values():
-            pool.submit(warm, place)  # each text is encoded once, before cells race for it
-        futures: dict[Future[Record], Cell] = {pool.submit(work, cell): cell for cell in cells}
-        for future in as_completed(futures):
-            error = future.exception()
-            if error is not None and not isinstance(error, Exception):
-                raise error
-            yield futures[future], future.result() if error is None else error
+def run_cells(cells: Sequence[Cell], executor: Executor) -> Iterator[tuple[Cell, Record | Exception]]:
+    """Each cell with its record, or with the exception it raised, in the order in which they finish.
+
+    Parameters
+    ----------
+    cells : sequence of Cell
+    executor : Executor
+        Where they run.
+    """
+    if not isinstance(executor, InProcess):  # each text is encoded once, before cells race for it
+        for _ in executor.unordered(_warm, list({cell.dataset: cell for cell in cells}.values())):
+            continue
+    yield from executor.unordered(_attempt, cells)
 
 
 def _attempt(cell: Cell) -> Record | Exception:
@@ -78,36 +71,10 @@ def _attempt(cell: Cell) -> Record | Exception:
         return error
 
 
-@contextmanager
-def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
-    """New processes, with the threads of numpy and torch limited to their share of the cores."""
-    threads = str(max(1, (os.cpu_count() or 1) // workers))
-    before = {name: os.environ.get(name) for name in _THREADS}
-    os.environ.update(dict.fromkeys(_THREADS, threads))  # read when a fresh process imports numpy and torch
-    try:
-        with ProcessPoolExecutor(workers, get_context("spawn"), _start, (os.getpid(),)) as pool:
-            try:
-                yield pool
-            except BaseException:
-                pool.shutdown(wait=False, cancel_futures=True)
-                raise
-    finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
-
-
-def _start(parent: int) -> None:
-    """End this worker when its parent is gone: it would wait for work for ever."""
-
-    def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(1.0)
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
+def _warm(cell: Cell) -> None:
+    """`warm`; what goes wrong is told by the cell itself."""
+    with suppress(Exception):
+        warm(cell)
 
 
 @cache

@@ -10,11 +10,11 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager, contextmanager
+from itertools import islice
 from multiprocessing import get_context
 from typing import Any, Protocol, TypeVar
 
@@ -34,6 +34,9 @@ class Executor(Protocol):
     def map(self, function: Callable[[A], B], items: Iterable[A]) -> Iterator[B]:
         """Results of ``function`` in the order of ``items``, which are taken as they are needed."""
 
+    def unordered(self, function: Callable[[A], B], items: Iterable[A]) -> Iterator[tuple[A, B]]:
+        """Each of ``items`` with the result of ``function``, in the order in which they finish."""
+
 
 class InProcess:
     """One item after the other, in this process."""
@@ -41,6 +44,10 @@ class InProcess:
     def map(self, function: Callable[[A], B], items: Iterable[A]) -> Iterator[B]:
         """Results of ``function`` in the order of ``items``."""
         return map(function, items)
+
+    def unordered(self, function: Callable[[A], B], items: Iterable[A]) -> Iterator[tuple[A, B]]:
+        """Each of ``items`` with the result of ``function``."""
+        return ((item, function(item)) for item in items)
 
 
 class Processes(AbstractContextManager["Processes"]):
@@ -69,39 +76,47 @@ class Processes(AbstractContextManager["Processes"]):
         TaxosphereError
             Workers died again and again at the same items.
         """
+        return (result for _, result in self._results(function, items, ordered=True))
+
+    def unordered(self, function: Callable[[A], B], items: Iterable[A]) -> Iterator[tuple[A, B]]:
+        """Each of ``items`` with the result of ``function``, in the order in which they finish; raises as `map`."""
+        return self._results(function, items, ordered=False)
+
+    def _results(self, function: Callable[[A], B], items: Iterable[A], *, ordered: bool) -> Iterator[tuple[A, B]]:
         remaining = iter(items)
-        under_way: deque[tuple[A, Future[B]]] = deque()
+        under_way: list[tuple[A, Future[B]]] = []
         deaths = 0
         while True:
-            while len(under_way) < _AHEAD * self.workers:
-                taken = next(((item,) for item in remaining), None)
-                if taken is None:
-                    break
-                under_way.append((taken[0], self._submit(function, taken[0])))
+            for item in islice(remaining, _AHEAD * self.workers - len(under_way)):
+                under_way.append((item, self._submit(function, item)))
             if not under_way:
                 return
+            if not ordered:
+                wait([future for _, future in under_way], return_when=FIRST_COMPLETED)
+            place = 0 if ordered else next(i for i, (_, future) in enumerate(under_way) if future.done())
             try:
-                result = under_way[0][1].result()
+                result = under_way[place][1].result()
             except BrokenProcessPool:
                 deaths += 1
-                if deaths > _DEATHS:
-                    message = (
-                        f"worker processes died {deaths} times at the same batch; is there enough memory for them?"
-                    )
-                    raise TaxosphereError(message) from None
-                self._pool.shutdown(wait=False, cancel_futures=True)
-                self._pool = _start_pool(self.workers)
-                under_way = deque(
+                self._restart(deaths)
+                under_way = [
                     (item, future if _succeeded(future) else self._submit(function, item)) for item, future in under_way
-                )
+                ]
                 continue
             deaths = 0
-            under_way.popleft()
-            yield result
+            yield under_way.pop(place)[0], result
+
+    def _restart(self, deaths: int) -> None:
+        """New processes in place of a pool that has lost one."""
+        if deaths > _DEATHS:
+            message = f"worker processes died {deaths} times at the same batch; is there enough memory for them?"
+            raise TaxosphereError(message)
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        self._pool = _start_pool(self.workers)
 
     def _submit(self, function: Callable[[A], B], item: A) -> Future[B]:
         try:
-            with limited_threads(max(1, (os.cpu_count() or 1) // self.workers)):  # a new process may be started here
+            with _limited_threads(max(1, (os.cpu_count() or 1) // self.workers)):  # a new process may be started here
                 return self._pool.submit(function, item)
         except BrokenProcessPool as error:  # noticed when the result is asked for
             failed: Future[B] = Future()
@@ -114,11 +129,11 @@ def _succeeded(future: Future[Any]) -> bool:
 
 
 def _start_pool(workers: int) -> ProcessPoolExecutor:
-    return ProcessPoolExecutor(workers, get_context("spawn"), begin_worker, (os.getpid(),))
+    return ProcessPoolExecutor(workers, get_context("spawn"), _begin_worker, (os.getpid(),))
 
 
 @contextmanager
-def limited_threads(threads: int) -> Iterator[None]:
+def _limited_threads(threads: int) -> Iterator[None]:
     """Processes that are started meanwhile import numpy and torch with so many threads."""
     before = {name: os.environ.get(name) for name in _THREADS}
     os.environ.update(dict.fromkeys(_THREADS, str(threads)))
@@ -132,7 +147,7 @@ def limited_threads(threads: int) -> Iterator[None]:
                 os.environ[name] = value
 
 
-def begin_worker(parent: int) -> None:
+def _begin_worker(parent: int) -> None:
     """End this worker when the process ``parent`` is gone: it would wait for work for ever."""
 
     def watch() -> None:
@@ -159,6 +174,7 @@ class DaskCluster(AbstractContextManager["DaskCluster"]):
 
     def __init__(self, address: str) -> None:
         distributed = require("distributed", "dask")
+        self._as_completed = distributed.as_completed
         try:
             self._client = distributed.Client(address, timeout="10s", set_as_default=False)
             self._client.wait_for_workers(1, timeout=10)
@@ -171,21 +187,27 @@ class DaskCluster(AbstractContextManager["DaskCluster"]):
 
     def map(self, function: Callable[[A], B], items: Iterable[A]) -> Iterator[B]:
         """Results of ``function`` in the order of ``items``; what a lost worker had, dask gives to another."""
+        return (result for _, result in self._results(function, items, ordered=True))
+
+    def unordered(self, function: Callable[[A], B], items: Iterable[A]) -> Iterator[tuple[A, B]]:
+        """Each of ``items`` with the result of ``function``, in the order in which they finish."""
+        return self._results(function, items, ordered=False)
+
+    def _results(self, function: Callable[[A], B], items: Iterable[A], *, ordered: bool) -> Iterator[tuple[A, B]]:
         remaining = iter(items)
-        under_way: deque[Any] = deque()
+        under_way: list[tuple[A, Any]] = []
         while True:
             workers = max(1, sum(self._client.nthreads().values()))
-            while len(under_way) < _AHEAD * workers:
-                taken = next(((item,) for item in remaining), None)
-                if taken is None:
-                    break
-                under_way.append(self._client.submit(function, taken[0], pure=False))
+            for item in islice(remaining, max(0, _AHEAD * workers - len(under_way))):
+                under_way.append((item, self._client.submit(function, item, pure=False)))
             if not under_way:
                 return
-            future = under_way.popleft()
+            futures = [future for _, future in under_way]
+            first = futures[0] if ordered else next(self._as_completed(futures, loop=self._client.loop))
+            item, future = under_way.pop(futures.index(first))
             result = future.result()
             future.release()
-            yield result
+            yield item, result
 
 
 @contextmanager

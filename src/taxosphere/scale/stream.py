@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import chain, count, islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -64,7 +64,9 @@ class Work:
             if json.loads(stated.read_text(encoding="utf-8")) != self.request:
                 message = "was begun with another list, model or option; start without --resume"
                 raise InputError(message, self.folder)
-            return len(list(self.folder.glob("*.part")))
+            for unfinished in self.folder.glob(".*.part"):  # a kill in the middle of writing leaves one
+                unfinished.unlink()
+            return next(number for number in count() if not self.part(number).exists())
         self.remove()
         self.folder.mkdir(parents=True)
         atomic.write_text(stated, json.dumps(self.request))

@@ -11,6 +11,7 @@ import typer
 from taxosphere import atomic
 from taxosphere.cli import output
 from taxosphere.cli.commands.evaluate import Queries
+from taxosphere.cli.options import SCHEDULER
 from taxosphere.cli.progress import steps
 from taxosphere.cli.provenance import history
 from taxosphere.cli.seeds import LAST_SEED, refuse_seeds
@@ -51,6 +52,7 @@ def bench(
     workers: int = typer.Option(
         0, min=0, help="Processes, 1 for none beside this one; default: one per core, at most four."
     ),
+    scheduler: str = SCHEDULER,
     redo: bool = typer.Option(False, help="Run these cells again even where they are finished."),
     data: str | None = typer.Option(None, help="Folder where benchmark names are looked up."),
     compare: str = typer.Option("polaris", help="The method whose differences to all others are tested."),
@@ -79,7 +81,7 @@ def bench(
         atomic.refuse_place(folder)
     benches.settle(out, setup)
     with steps() as report:
-        failures = benches.bench(todo, out, workers=workers or None, redo=redo, progress=report)
+        failures = benches.bench(todo, out, workers=workers or None, scheduler=scheduler, redo=redo, progress=report)
     lines = bench_page.write(out, history(out, encoder), compare)
     if tensorboard:
         from taxosphere.report.tensorboard import export
