@@ -159,13 +159,16 @@ def fit_model(taxonomy: Taxonomy, config: PolarisConfig, encoder: EncoderLike | 
         taxonomy=taxonomy,
         text_vectors=space.views,
     )
-    images = None
-    if image_encoder:
-        run.progress(0, 1, f"encoding images of {sum(map(bool, taxonomy.images)):,} concepts")
-        images = ImageModel.fit(taxonomy, image_encoder, fitted.untuned_vectors, config, run.random_state, run.device)
+    images = _fit_images(fitted, image_encoder, config, run) if image_encoder else None
     insertion = Insertion.fit(taxonomy, fitted.untuned_vectors, run.random_state)
     start_digest = None if run.start is None else run.start.digest()
     return replace(fitted, insertion=insertion, image_model=images, start_digest=start_digest)
+
+
+def _fit_images(fitted: Fitted, encoder_name: str, config: PolarisConfig, run: FitRun) -> ImageModel | None:
+    taxonomy = fitted.index.taxonomy
+    run.progress(0, 1, f"encoding images of {sum(map(bool, taxonomy.images)):,} concepts")
+    return ImageModel.fit(taxonomy, encoder_name, fitted.untuned_vectors, config, run.random_state, run.device)
 
 
 def check_fittable(taxonomy: Taxonomy) -> None:

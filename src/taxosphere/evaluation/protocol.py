@@ -318,6 +318,22 @@ def configuration(method: Method, encoder: TextEncoder, random_state: int) -> di
     return settings | {"encoder": text_encoders.description(encoder), "seed": random_state}
 
 
+class _Counted:
+    """Tells a caller which run begins, and how many there are."""
+
+    def __init__(self, progress: Progress | None, runs: int, total: int) -> None:
+        self._progress, self._runs, self._total, self._begun = progress, runs, total, 0
+
+    def __call__(self, label: str, number: int) -> None:
+        if self._progress:
+            self._progress(self._begun, self._total, f"{label}, run {number + 1} of {self._runs}")
+        self._begun += 1
+
+    def done(self) -> None:
+        if self._progress:
+            self._progress(self._total, self._total, "done")
+
+
 def evaluate(
     taxonomy: Taxonomy,
     method: str | Callable[[], Method],
@@ -359,14 +375,7 @@ def evaluate(
     make: Callable[[], Method] = (lambda: methods.create(method, plan.settings)) if isinstance(method, str) else method
     # A fixed split and no randomness: one run of a reference says it all.
     repeated = plan.runs if plan.split == "leaves" else 1
-    total, done = plan.runs + repeated * len(references), 0
-
-    def say(label: str, number: int) -> None:
-        nonlocal done
-        if progress:
-            progress(done, total, f"{label}, run {number + 1} of {plan.runs}")
-        done += 1
-
+    say = _Counted(progress, plan.runs, plan.runs + repeated * len(references))
     results: list[Run] = []
     honest: list[Run] = []
     others: dict[str, list[Run]] = {reference: [] for reference in references}
@@ -375,15 +384,13 @@ def evaluate(
         part = make_split(taxonomy, parts, plan, state)
         say(name, number)
         if plan.protocol == "paper":
-            pair = run_both(make(), part, taxonomy, encoder, state)
-            results.append(pair[0])
-            honest.append(pair[1])
+            for runs, measured in zip((results, honest), run_both(make(), part, taxonomy, encoder, state), strict=True):
+                runs.append(measured)
         else:
             results.append(run(make(), part, encoder, state))
         for reference in references if number < repeated else ():
             say(reference, number)
             others[reference].append(run(methods.create(reference), part, encoder, state))
-    if progress:
-        progress(total, total, "done")
+    say.done()
     beside = {key: tuple(runs) for key, runs in others.items()}
     return Result(dataset, name, plan, tuple(results), beside, tuple(honest))

@@ -149,9 +149,7 @@ def train_head(
     InputError
         The checkpoint cannot be read or belongs to another training.
     """
-    network = new_network(vectors.shape[1], config, random_state).to(device)
-    if start is not None:
-        network.load_state_dict(start.state_dict())
+    network = new_network(vectors.shape[1], config, random_state, start).to(device)
     task = Task(
         seed=seed,
         config=config,
@@ -201,9 +199,7 @@ def fine_tune(
         With the fine-tuned encoder in ``encoder``.
     """
     learner = encoder.with_weights(encoder.tuned)
-    network = new_network(encoder.dim, config, random_state).to(encoder.device)
-    if start is not None:
-        network.load_state_dict(start.state_dict())
+    network = new_network(encoder.dim, config, random_state, start).to(encoder.device)
     task = Task(
         seed=seed,
         config=tuning(config),
@@ -323,10 +319,15 @@ def log_result(task: Task, history: Sequence[Epoch]) -> None:
         )
 
 
-def new_network(input_dim: int, config: PolarisConfig, random_state: int) -> SphereNetwork:
-    """An untrained network for encoder vectors of this dimension."""
+def new_network(
+    input_dim: int, config: PolarisConfig, random_state: int, start: SphereNetwork | None = None
+) -> SphereNetwork:
+    """An untrained network for encoder vectors of this dimension, or a copy of the one to start from."""
     generator = torch.Generator().manual_seed(random_state)
-    return SphereNetwork(input_dim, config.network, generator=generator)
+    network = SphereNetwork(input_dim, config.network, generator=generator)
+    if start is not None:
+        network.load_state_dict(start.state_dict())
+    return network
 
 
 def make_optimiser(network: SphereNetwork, inputs: Inputs, config: PolarisConfig) -> RiemannianAdam:
