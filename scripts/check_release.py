@@ -88,7 +88,7 @@ def serves_the_demo(env: Environment) -> None:
             link = process.stdout.readline().strip()
             assert link.startswith("http://127.0.0.1:"), link
             page = _get(link)
-            assert 'id="app"' in page, "the page is not the built one"
+            assert "<title>Taxosphere</title>" in page, f"not the page of the workbench: {page[:200]}"
             script = re.search(r'src="([^"]+\.js)"', page)
             assert script is not None
             assert len(_get(link.split("/?")[0] + "/" + script[1].lstrip("/."))) > 10_000
