@@ -302,8 +302,9 @@ CASES = (
 
 SELECTION = """
 The files were chosen after readers had been mended on them: this guards against falling back and is no rate of success.
-Tried and left out: an RDF/XML file that we read and rdflib refuses (pizza_onto.owl of owlready2), flat lists of iso-codes
-whose key we read as a concept above them, JSON schemas read as trees of keys, a grouper of codes read as an outline.
+Tried and left out: an RDF/XML file that we read and rdflib refuses (pizza_onto.owl of owlready2), flat lists of
+iso-codes whose key we read as a concept above them, JSON schemas read as
+trees of keys, a grouper of codes read as an outline.
 The table was put together from several runs of the script.
 """
 
