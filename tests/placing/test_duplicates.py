@@ -72,6 +72,7 @@ def index() -> NameIndex:
         (Concept("x", "Cross Site Scripting"), "79", "same name but for the brackets"),
         (Concept("x", "Cross-Site Scripting (XSS)"), "79", "same name but for the brackets"),
         (Concept("x", "home nursing"), "8", "same words in another order"),
+        (Concept("x", "mitochondrian"), "4", "same name but for a letter"),
     ],
 )
 def test_finds_the_same_concept_under_other_spellings(index: NameIndex, concept: Concept, id: str, how: str) -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from taxosphere.placing.name_keys import abbreviates, aliases, fold, readings, spellings
+from taxosphere.placing.name_keys import abbreviates, aliases, fold, halves, letters, one_slip, readings, spellings
 
 # From grammars of English and from the plurals that Latin and Greek nouns keep in it.
 PLURALS = """
@@ -89,3 +89,28 @@ def test_an_abbreviation_takes_its_letters_in_order() -> None:
     assert abbreviates("SNPs", "single-nucleotide polymorphisms")
     assert not abbreviates("SPN", "single-nucleotide polymorphisms")
     assert not abbreviates("protein", "gene product")
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "near"),
+    [
+        ("marmelade", "marmalade", True),
+        ("spagetti", "spaghetti", True),
+        ("Protien structures", "protein structure", True),
+        ("gorgonzolla", "gorgonzola", True),
+        ("chromosome 15", "chromosome 16", False),
+        ("world war ii", "world war i", False),
+        ("cathepsin z", "cathepsin h", False),
+        ("mayonnaise", "mayonese", False),
+        ("sandwich", "sandwich", False),
+    ],
+)
+def test_a_slip_of_one_letter_is_found_by_a_half_of_the_name(one: str, other: str, near: bool) -> None:
+    assert one_slip(one, other) == one_slip(other, one) == near
+    if near:
+        assert set(halves(letters(one), asked=True)) & set(halves(letters(other)))
+        assert set(halves(letters(other), asked=True)) & set(halves(letters(one)))
+
+
+def test_short_names_have_no_slips() -> None:
+    assert halves(letters("gull")) == halves(letters("gulls"), asked=True) == []

@@ -17,22 +17,24 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from taxosphere.placing.name_keys import aliases, fold, spellings, without_obsolete_mark
+from taxosphere.placing.name_keys import aliases, fold, halves, letters, one_slip, spellings, without_obsolete_mark
 from taxosphere.taxonomy import Concept, Taxonomy
 from taxosphere.taxonomy.checks import obsolete, replacements
 from taxosphere.taxonomy.formats.io.obsolete import concepts as set_aside
 
 SURE = 0.5  # probability from which on a new concept is taken for an existing one
 _SENSES = 0.1  # share of names that repeat from which on concepts are taken for senses of words
-_THERE = 0.1  # share of a list that is in the taxonomy already, before its names are read
+THERE = 0.1  # share of a list that is in the taxonomy already, before its names are read
 _FOUND = 0.3  # share of such concepts that are found in each of the ways below
 _SAMPLE, _PSEUDO = 1000, 100  # concepts of the taxonomy that are looked up, and how many the shares below count for
 _ELSEWHERE = 7.0  # factor of the odds of being the same where a match stands elsewhere than the query is placed
 SAME, SPELLED = "same name", "same name, spelled differently"
 BRACKETS, ORDER = "same name but for the brackets", "same words in another order"
+LETTER = "same name but for a letter"
 SYNONYM, ITS_SYNONYM, SHARED = "its name is a synonym there", "its synonym is the name there", "they share a synonym"
 # Share of different concepts that are found so, where nothing is known of a taxonomy.
 _USUAL = {SAME: 0.0005, SPELLED: 0.001, BRACKETS: 0.002, SYNONYM: 0.003, ITS_SYNONYM: 0.005, ORDER: 0.01, SHARED: 0.015}
+_USUAL[LETTER] = 0.005
 
 
 class Match(NamedTuple):
@@ -79,9 +81,9 @@ def weigh_place(matches: Iterable[Match], taxonomy: Taxonomy, listed: Container[
     return tuple(sorted(weighed, key=lambda match: -match.probability))
 
 
-VERSION = 1
+VERSION = 2
 """Of the rules by which names become keys; tables written by others are computed anew."""
-_STORED = ("exact", "name", "alias", "synonym", "order")
+_STORED = ("exact", "name", "alias", "synonym", "order", "halves")
 
 
 class NameIndex:
@@ -149,6 +151,8 @@ class NameIndex:
         yield from ((BRACKETS, i) for i in tables.name.find(*alias_keys))
         yield from ((SYNONYM, i) for i in tables.synonym.find(*keys, *alias_keys))
         yield from ((ORDER, i) for i in tables.order.find(fold(name)))
+        near = tables.halves.find(*halves(letters(name), asked=True))
+        yield from ((LETTER, i) for i in near if one_slip(name, self._taxonomy.names[i]))
         for synonym in concept.synonyms:
             keys = list(spellings(synonym))
             yield from ((ITS_SYNONYM, i) for i in tables.name.find(*keys))
@@ -188,8 +192,8 @@ class NameIndex:
             if best is not None:
                 false[best] += 1
         share = {how: (false[how] + _PSEUDO * usual) / (len(sample) + _PSEUDO) for how, usual in _USUAL.items()}
-        right = _THERE * _FOUND
-        return {how: right / (right + (1 - _THERE) * f) for how, f in share.items()}
+        right = THERE * _FOUND
+        return {how: right / (right + (1 - THERE) * f) for how, f in share.items()}
 
 
 class _Tables:
@@ -200,6 +204,7 @@ class _Tables:
     alias: _Table
     synonym: _Table
     order: _Table
+    halves: _Table
 
     def __init__(self, taxonomy: Taxonomy, stored: Mapping[str, _Table] | None = None) -> None:
         vars(self).update(stored or self._tables(taxonomy))
@@ -215,11 +220,12 @@ class _Tables:
 
     @staticmethod
     def _tables(taxonomy: Taxonomy) -> dict[str, _Table]:
-        exact, name, alias, synonym, order = (_Pairs() for _ in range(5))
+        exact, name, alias, synonym, order, half = (_Pairs() for _ in range(6))
         for position, (title, synonyms) in enumerate(zip(taxonomy.names, taxonomy.synonyms, strict=True)):
             exact.add(position, [title.casefold()])
             name.add(position, spellings(title))
             order.add(position, filter(None, [fold(title)]))
+            half.add(position, halves(letters(title)))
             for inner in aliases(title):
                 alias.add(position, spellings(inner))
             for other in synonyms:
@@ -227,7 +233,8 @@ class _Tables:
                 synonym.add(position, filter(None, [fold(other)]))
                 for inner in aliases(other):
                     synonym.add(position, spellings(inner))
-        return {n: pairs.table() for n, pairs in zip(_STORED, (exact, name, alias, synonym, order), strict=True)}
+        every = (exact, name, alias, synonym, order, half)
+        return {n: pairs.table() for n, pairs in zip(_STORED, every, strict=True)}
 
 
 class _Pairs:

@@ -24,6 +24,7 @@ from taxosphere.model.network import SphereNetwork
 from taxosphere.model.threads import one_thread
 from taxosphere.placing.duplicates import Match, NameIndex
 from taxosphere.placing.insertion import Insertion
+from taxosphere.placing.near_duplicates import NearDuplicates
 from taxosphere.placing.suggestions import Suggestions, make_suggestions, places_needed
 from taxosphere.ranking.features.candidates import CandidateIndex
 from taxosphere.ranking.features.shortlist import query_blocks
@@ -72,6 +73,11 @@ class Fitted:
     names: NameIndex
     image_model: ImageModel | None = None
     start_digest: str | None = None
+
+    @cached_property
+    def near(self) -> NearDuplicates:
+        """Finds concepts by the meaning of names."""
+        return NearDuplicates(self.index.taxonomy, self.index.text_vectors, self.encoder)
 
     @cached_property
     def untuned_encoder(self) -> TextEncoder:
@@ -256,7 +262,8 @@ def _rank_texts(
     with one_thread() if len(queries) > 1 else nullcontext():
         encoded = encode_queries(fitted.network, queries, vectors)
         ranking = fitted.ranker.rank(index, encoded, exclude=exclude, n_explained=n_explained, all_scores=all_scores)
-    duplicates = [fitted.names.find(query) for query in queries]
+    asked = n_explained != 0  # rankings alone need no names
+    duplicates = _named_alike(fitted, queries, vectors, ranking) if asked else [()] * len(queries)
     if image_model is not None:
         by_image = image_model.rank(queries)
         ranking = fusion.fuse(ranking, by_image.ranking, fitted.ranker.none_share)
@@ -269,6 +276,19 @@ def _rank_texts(
         duplicates=duplicates,
         parent_set=fitted.ranker.parent_set,
     )
+
+
+def _named_alike(
+    fitted: Fitted, queries: Sequence[Concept], vectors: TextVectors, ranking: Ranking
+) -> list[tuple[Match, ...]]:
+    """Existing concepts that each query may be, by its names and by their meaning."""
+    matches = []
+    for i, query in enumerate(queries):
+        named = fitted.names.find(query)
+        ids = {match.id for match in named}
+        near = fitted.near.find(query, vectors.name[i], vectors.full[i], int(ranking.positions[i, 0]))
+        matches.append((*named, *(match for match in near if match.id not in ids)))
+    return matches
 
 
 def _recognised(by_image: ImageRanking, taxonomy: Taxonomy) -> list[tuple[Match, ...]]:

@@ -30,6 +30,7 @@ _BRACKETS = re.compile(r"^([^()\[\]]*)[(\[]([^()\[\]]+)[)\]]([^()\[\]]*)$")
 _QUOTES = "'\"‘’“”«»`"
 _SHORT = re.compile(r"[^\W_][\w./&-]{1,9}")
 _LETTERS = {"x": ("cross", "ex", "trans")}  # beginnings of words that a letter may stand for, beside itself
+_LONG, _LONG_WORD = 8, 5  # letters of a name, and of a word in it, from which on a single one may be a slip
 _OBSOLETE = re.compile(r"^\s*[\[(]?(?:obsolete|deprecated|retired)[\])]?[\s:_-]+", re.IGNORECASE)
 
 _IRREGULAR = {
@@ -192,6 +193,44 @@ def _spells(letters: list[str], long_words: list[str]) -> bool:
         reached = following
     last = max((word for word, _ in reached), default=-1)
     return (last == len(long_words) - 1 and len(long_words) > 1) or (last == 0 and len(letters) > 2)
+
+
+def letters(name: str) -> str:
+    """The letters and figures of a name, the last word in the singular, for the comparison of spellings."""
+    parts = words(name)
+    return "".join([*parts[:-1], readings(parts[-1])[0]]) if parts else ""
+
+
+def halves(written: str, *, asked: bool = False) -> list[str]:
+    """Keys of both halves of a spelling: one letter more, less or other leaves one half as it is.
+
+    With ``asked`` those of all names that are as long, or a letter longer or shorter. Short ones have no keys: too many
+    words are near them.
+    """
+    size = len(written)
+    if size < _LONG:
+        return []
+    sizes = (size - 1, size, size + 1) if asked else (size,)
+    keys = [f"{length}<{written[: length // 2]}" for length in sizes]
+    return keys + [f"{length}>{written[size - (length - length // 2) :]}" for length in sizes]
+
+
+def one_slip(one: str, other: str) -> bool:
+    """Whether two names differ in one letter of one long word: another, one more, one less, or two exchanged.
+
+    Figures, single letters and Roman numbers tell names apart, and so do short words.
+    """
+    pairs = [words(name) for name in (one, other)]
+    if len(pairs[0]) != len(pairs[1]):
+        return False
+    different = [(a, b) for a, b in zip(*pairs, strict=True) if not {*readings(a)} & {*readings(b)}]
+    if len(different) != 1 or min(map(len, different[0])) < _LONG_WORD or not "".join(different[0]).isalpha():
+        return False
+    a, b = (readings(word)[0] for word in different[0])
+    start = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
+    rest, others = a[start:], b[start:]
+    exchanged = rest[:2] == others[1::-1] and rest[2:] == others[2:]
+    return exchanged or rest[1:] == others[1:] or rest[1:] == others or rest == others[1:]
 
 
 def without_obsolete_mark(name: str) -> str:
