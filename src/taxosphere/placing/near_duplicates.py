@@ -103,8 +103,8 @@ class NearDuplicates:
         with_synonym = np.flatnonzero(taxonomy.hideable & np.array([bool(row) for row in taxonomy.synonyms], bool))
         asked = []
         for i in _drawn(with_synonym, _SAME // 2):
-            known = fold(taxonomy.names[i])
-            asked += [(i, synonym) for synonym in taxonomy.synonyms[i] if fold(synonym) not in (known, "")][:1]
+            name = fold(taxonomy.names[i])
+            asked += [(i, synonym) for synonym in taxonomy.synonyms[i] if fold(synonym) not in (name, "")][:1]
         spelled = _drawn(np.flatnonzero(taxonomy.hideable), _SAME - len(asked))
         asked += [(i, misspelt(taxonomy.names[i])) for i in spelled if len(taxonomy.names[i]) > 4]
         if len(asked) < _FEWEST:
