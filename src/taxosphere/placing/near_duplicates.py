@@ -105,8 +105,8 @@ class NearDuplicates:
         for i in _drawn(with_synonym, _SAME // 2):
             name = fold(taxonomy.names[i])
             asked += [(i, synonym) for synonym in taxonomy.synonyms[i] if fold(synonym) not in (name, "")][:1]
-        spelled = _drawn(np.flatnonzero(taxonomy.hideable), _SAME - len(asked))
-        asked += [(i, misspelt(taxonomy.names[i])) for i in spelled if len(taxonomy.names[i]) > 4]
+        leaves = _drawn(np.flatnonzero(taxonomy.hideable), _SAME - len(asked))
+        asked += [(i, misspelt(taxonomy.names[i])) for i in leaves if len(taxonomy.names[i]) > 4]
         if len(asked) < _FEWEST:
             return []
         rows = []
@@ -126,13 +126,13 @@ class NearDuplicates:
         # einsum uses no BLAS threads, which would cost more than these products
         names = np.einsum("cd,d->c", self._vectors.name[candidates], name)
         texts = np.einsum("cd,d->c", self._vectors.full[candidates], text)
-        own = set(words(called))
+        asked = set(words(called))
         compared: list[tuple[int, tuple[float, ...]]] = []
         for row in np.argsort(-(names + texts), kind="stable")[:_COMPARED].tolist():
             position = int(candidates[row])
             theirs = set(words(self._taxonomy.names[position]))
-            series = any(len(word) < _SHORT or not word.isalpha() for word in own ^ theirs)
-            if series or theirs < own or own < theirs:
+            series = any(len(word) < _SHORT or not word.isalpha() for word in asked ^ theirs)
+            if series or theirs < asked or asked < theirs:
                 continue
             synonyms = (synonym for synonym in self._taxonomy.synonyms[position] if synonym != hidden)
             letters = letters_shared(called, [self._taxonomy.names[position], *synonyms])
