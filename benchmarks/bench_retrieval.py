@@ -29,6 +29,7 @@ from taxosphere.ranking.features.shortlist import make_shortlist
 from taxosphere.ranking.prior import read_prior
 from taxosphere.ranking.queries import Queries, embed, encode_queries
 from taxosphere.ranking.ranker import Ranker, scores_of_all
+from taxosphere.ranking.ranker_training import fit_ranker_on_examples
 from taxosphere.ranking.retrieval import DEFAULT_FIRST_STAGE
 from taxosphere.ranks import best_true_ranks
 from taxosphere.taxonomy.split import hide, read_parts
@@ -97,7 +98,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     settings = PolarisConfig().ranking
-    ranker = Ranker.fit_examples(
+    ranker = fit_ranker_on_examples(
         None, settings, read_prior(), gamma=10.0, note="", random_state=0, fallback=DEFAULT_FIRST_STAGE
     )
     table = [

@@ -29,7 +29,7 @@ from taxosphere.placing.inference import Fitted, assemble
 from taxosphere.placing.insertion import Insertion
 from taxosphere.ranking.foreign import foreign_concepts
 from taxosphere.ranking.prior import load_prior
-from taxosphere.ranking.ranker import Ranker
+from taxosphere.ranking.ranker_training import fit_ranker
 from taxosphere.taxonomy import Taxonomy
 from taxosphere.taxonomy.formats.io.streams import expand_home
 from taxosphere.typing import RANDOM_STATES
@@ -120,13 +120,8 @@ def fit_model(taxonomy: Taxonomy, config: PolarisConfig, encoder: EncoderLike | 
     check_fittable(taxonomy)
     prior = load_prior(config.ranking)
     taxonomy, image_encoder = collection.locate(taxonomy, config.images.encoder)
-    named = encoder is None or isinstance(encoder, str | PathLike)
-    encoder = load_encoder(config, run.device) if named else text_encoders.check_encoder(encoder)
-    memory.require(
-        len(taxonomy) * (_VECTORS * 4 * encoder.dim + _OTHER_BYTES),
-        f"fitting {len(taxonomy):,} concepts with vectors of {encoder.dim} numbers",
-        "fit a part of the taxonomy, use an encoder with shorter vectors, or a machine with more memory",
-    )
+    encoder = _encoder_to_use(config, encoder, run.device)
+    _require_memory(len(taxonomy), encoder.dim)
     encoding = f"encoding {len(taxonomy):,} concepts"
     run.progress(0, 1, encoding)
     foreign = foreign_concepts(encoder)
@@ -139,7 +134,7 @@ def fit_model(taxonomy: Taxonomy, config: PolarisConfig, encoder: EncoderLike | 
         encoding=lambda done, total: run.progress(done, total, encoding),
         foreign=foreign,
     )
-    ranker = Ranker.fit(
+    ranker = fit_ranker(
         taxonomy,
         space.refit,
         config,
@@ -163,6 +158,21 @@ def fit_model(taxonomy: Taxonomy, config: PolarisConfig, encoder: EncoderLike | 
     insertion = Insertion.fit(taxonomy, fitted.untuned_vectors, run.random_state)
     start_digest = None if run.start is None else run.start.digest()
     return replace(fitted, insertion=insertion, image_model=images, start_digest=start_digest)
+
+
+def _encoder_to_use(config: PolarisConfig, encoder: EncoderLike | None, device: str) -> TextEncoder:
+    """The caller's own encoder where it is an object, else the one that the settings name."""
+    if encoder is None or isinstance(encoder, str | PathLike):
+        return load_encoder(config, device)
+    return text_encoders.check_encoder(encoder)
+
+
+def _require_memory(n_concepts: int, dim: int) -> None:
+    memory.require(
+        n_concepts * (_VECTORS * 4 * dim + _OTHER_BYTES),
+        f"fitting {n_concepts:,} concepts with vectors of {dim} numbers",
+        "fit a part of the taxonomy, use an encoder with shorter vectors, or a machine with more memory",
+    )
 
 
 def _fit_images(fitted: Fitted, encoder_name: str, config: PolarisConfig, run: FitRun) -> ImageModel | None:

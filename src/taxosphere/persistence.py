@@ -115,13 +115,7 @@ def load(
         ranker = Ranker.from_arrays(tensors["ranker"], manifest["ranker"])
         insertion = Insertion.from_arrays(tensors["insertion"]) if "insertion" in tensors else None
         history = tuple(Epoch(**entry) for entry in manifest["history"])
-        same_rules = manifest.get("tokens") == lexical_index.VERSION
-        tokens = ConceptTokens.from_arrays(tensors["tokens"]) if same_rules else None
-        index = names = None
-        if "names" in tensors and manifest.get("names") == duplicates.VERSION:
-            names = NameIndex.from_arrays(tensors["names"], stored.taxonomy)
-        if tokens is not None and "index" in tensors and manifest.get("index") == candidates.VERSION:
-            index = CandidateIndex.from_arrays(tensors["index"], stored.taxonomy, vectors, tokens)
+        tokens, index, names = _stored_indexes(stored, vectors)
     config, text_encoder = _encoder(config, manifest.get("encoder"), encoder, device, path)
     if text_encoder.dim != vectors.full.shape[1]:
         expected = vectors.full.shape[1]
@@ -146,6 +140,21 @@ def load(
         with artifact.same_layout(path):
             images = ImageModel.from_arrays(tensors["images"], manifest["images"], stored.taxonomy, texts, device)
     return config, replace(fitted, image_model=images, start_digest=manifest.get("began"))
+
+
+def _stored_indexes(
+    stored: artifact.Artifact, vectors: TextVectors
+) -> tuple[ConceptTokens | None, CandidateIndex | None, NameIndex | None]:
+    """Words, candidates and names as they were stored; None for what is absent or was made by other rules."""
+    tensors, manifest = stored.tensors, stored.manifest
+    tokens = index = names = None
+    if manifest.get("tokens") == lexical_index.VERSION:
+        tokens = ConceptTokens.from_arrays(tensors["tokens"])
+    if "names" in tensors and manifest.get("names") == duplicates.VERSION:
+        names = NameIndex.from_arrays(tensors["names"], stored.taxonomy)
+    if tokens is not None and "index" in tensors and manifest.get("index") == candidates.VERSION:
+        index = CandidateIndex.from_arrays(tensors["index"], stored.taxonomy, vectors, tokens)
+    return tokens, index, names
 
 
 def _encoder(

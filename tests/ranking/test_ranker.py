@@ -10,7 +10,8 @@ from taxosphere import Concept, Taxonomy
 from taxosphere.errors import InputError
 from taxosphere.evaluation.reliability import auroc
 from taxosphere.ranking.features.catalogue import feature_of
-from taxosphere.ranking.ranker import FEWEST, Ranker, Ranking, scores_of_all
+from taxosphere.ranking.ranker import Ranker, Ranking, scores_of_all
+from taxosphere.ranking.ranker_training import FEWEST
 from taxosphere.taxonomy.split import hide
 
 

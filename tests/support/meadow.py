@@ -17,6 +17,7 @@ from taxosphere.ranking.features.candidates import CandidateIndex
 from taxosphere.ranking.prior import load_prior
 from taxosphere.ranking.queries import Queries, embed, encode_queries
 from taxosphere.ranking.ranker import Ranker
+from taxosphere.ranking.ranker_training import fit_ranker
 
 KINDS = ("bird", "fish", "tree", "stone", "chair", "boat", "cake", "coat")
 WORDS = ("red", "blue", "old", "small", "river", "winter", "royal", "common")
@@ -54,7 +55,7 @@ def fit(seed: Taxonomy, random_state: int = 0, *overrides: str) -> Fitted:
     views = encode_text_vectors(GramEncoder(), list(seed.concepts()))
     network = train_head(torch.from_numpy(views.full), seed, config, random_state=random_state).network
     index = CandidateIndex(seed, views, embed(network, views.full), len(seed))
-    ranker = Ranker.fit(
+    ranker = fit_ranker(
         seed,
         frozen(views, config, 5),
         config,

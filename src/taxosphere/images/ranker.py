@@ -25,6 +25,7 @@ from taxosphere.ranking.features.compute import N_ORPHAN_FEATURES, most_similar_
 from taxosphere.ranking.features.shortlist import Shortlist, query_blocks
 from taxosphere.ranking.queries import SpherePoints
 from taxosphere.ranking.ranker import Ranker, Ranking
+from taxosphere.ranking.ranker_training import fit_ranker_on_examples
 from taxosphere.taxonomy import Taxonomy
 from taxosphere.taxonomy.split import hide
 from taxosphere.typing import Booleans, Floats, Longs, Matrix
@@ -294,11 +295,11 @@ def fit_image_ranker(
     seed, vectors, concept, texts, shared
         As for `ImageIndex.build`.
     settings, random_state
-        As for `Ranker.fit_examples`.
+        As for `fit_ranker_on_examples`.
     """
     examples = make_image_examples(seed, vectors, concept, texts, settings, shared=shared, random_state=random_state)
     note = "image ranker trained on {:,} queries about hidden leaves"
-    return Ranker.fit_examples(examples, settings, None, gamma=_GAMMA, note=note, random_state=random_state)
+    return fit_ranker_on_examples(examples, settings, None, gamma=_GAMMA, note=note, random_state=random_state)
 
 
 def rank_by_images(ranker: Ranker, index: ImageIndex, directions: Floats) -> Ranking:

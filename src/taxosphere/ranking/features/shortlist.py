@@ -96,11 +96,7 @@ def make_shortlist(
     k = min(length, n_allowed)
     features = compute_features(index, queries, families, n_needed=k + (exclude is not None), retrieval=retrieval)
     pool, scores = features.pool, first_stage(index, features)  # (p,)
-    forbidden = np.zeros(len(index.taxonomy), bool)
-    forbidden[index.obsolete] = True
-    scores[forbidden[pool.positions]] = -np.inf
-    if exclude is not None:
-        scores[pool.positions == exclude[pool.row]] = -np.inf
+    _forbid(scores, index, pool, exclude)
     table = pool.padded(scores, -np.inf)
     table = table - table.max(axis=1, keepdims=True)  # (q, widest)
     best = largest_columns(table, k)
@@ -121,6 +117,15 @@ def make_shortlist(
         nearness=features.nearness,
         all_scores=_scores_of_all(index, queries, families, pool, scores, exclude) if all_scores else None,
     )
+
+
+def _forbid(scores: Floats, index: CandidateIndex, pool: Pool, exclude: Longs | None) -> None:
+    """Set the scores (p,) of obsolete and of excluded candidates to −∞."""
+    obsolete = np.zeros(len(index.taxonomy), bool)
+    obsolete[index.obsolete] = True
+    scores[obsolete[pool.positions]] = -np.inf
+    if exclude is not None:
+        scores[pool.positions == exclude[pool.row]] = -np.inf
 
 
 def _scores_of_all(
