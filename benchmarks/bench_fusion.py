@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from taxosphere import Polaris
-from taxosphere.encoders.text.vectors import encode_text_vectors
+from taxosphere.encoders.text.registry import encode_text_vectors
 from taxosphere.evaluation import image_protocol
 from taxosphere.images.fusion import fuse
 from taxosphere.model import presets

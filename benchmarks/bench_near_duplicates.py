@@ -14,9 +14,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from taxosphere.encoders.text import registry
-from taxosphere.encoders.text.vectors import encode_text_vectors
+from taxosphere.encoders.text.registry import encode_text_vectors
 from taxosphere.placing.near_duplicates import NearDuplicates
-from taxosphere.ranking.logistic import Logistic
+from taxosphere.ranking.calibration import Logistic
 from taxosphere.taxonomy import Taxonomy
 
 POSITIVE_SHARE = 0.02

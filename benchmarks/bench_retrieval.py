@@ -17,7 +17,7 @@ import page
 
 from taxosphere import Taxonomy
 from taxosphere.encoders.text import registry as text_encoders
-from taxosphere.encoders.text.vectors import encode_text_vectors
+from taxosphere.encoders.text.registry import encode_text_vectors
 from taxosphere.evaluation import protocol
 from taxosphere.model import embedding
 from taxosphere.model.config import PolarisConfig

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from taxosphere import artifact
 from taxosphere.encoders.device import CPU
 from taxosphere.encoders.text import registry as text_encoders
-from taxosphere.encoders.text.registry import TextEncoder
-from taxosphere.encoders.text.vectors import TextVectors
+from taxosphere.encoders.text.registry import TextEncoder, TextVectors
 from taxosphere.errors import InputError
 from taxosphere.fitting import EncoderLike, load_encoder, with_absolute_paths, with_encoder
 from taxosphere.images.model import ImageModel
@@ -117,9 +116,8 @@ def load(
         history = tuple(Epoch(**entry) for entry in manifest["history"])
         tokens, index, names = _stored_indexes(stored, vectors)
     config, text_encoder = _encoder(config, manifest.get("encoder"), encoder, device, path)
-    if text_encoder.dim != vectors.full.shape[1]:
-        expected = vectors.full.shape[1]
-        raise InputError(f"was fitted with {expected} dimensions, the encoder has {text_encoder.dim}", path)
+    if text_encoder.dim != (dim := vectors.full.shape[1]):
+        raise InputError(f"was fitted with {dim} dimensions, the encoder has {text_encoder.dim}", path)
     if "encoder" in tensors:
         text_encoder = text_encoders.trainable(text_encoder).with_weights(tensors["encoder"])
     fitted = assemble(

@@ -5,7 +5,7 @@ import pytest
 
 from support.gram_encoder import GramEncoder
 from taxosphere import Concept, Taxonomy
-from taxosphere.encoders.text.vectors import encode_text_vectors
+from taxosphere.encoders.text.registry import encode_text_vectors
 from taxosphere.placing.near_duplicates import HOW, LEAST, NearDuplicates, letters_shared, misspelt
 
 WORDS = "lantern kettle hammer violin basket ladder mirror saddle pillow carpet bottle candle helmet".split()

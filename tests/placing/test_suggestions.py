@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from support.gram_encoder import GramEncoder
 from taxosphere import Concept, Taxonomy
-from taxosphere.encoders.text.vectors import encode_text_vectors
+from taxosphere.encoders.text.registry import encode_text_vectors
 from taxosphere.placing.inference import RankedBatch
 from taxosphere.placing.suggestions import make_suggestions
 from taxosphere.ranking.features.candidates import CandidateIndex

@@ -6,7 +6,7 @@ import pytest
 from support.gram_encoder import GramEncoder
 from support.meadow import meadow
 from taxosphere import Concept, Taxonomy
-from taxosphere.encoders.text.vectors import encode_text_vectors
+from taxosphere.encoders.text.registry import encode_text_vectors
 from taxosphere.model.config import PolarisConfig
 from taxosphere.model.embedding import RefitWithout, frozen
 from taxosphere.ranking import crossfit

@@ -10,8 +10,7 @@ from taxosphere.encoders.text import registry as text_encoders
 from taxosphere.errors import TaxosphereError
 from taxosphere.model.config import RankingConfig
 from taxosphere.ranking import prior
-from taxosphere.ranking.calibration import NoneOfThese
-from taxosphere.ranking.logistic import Logistic
+from taxosphere.ranking.calibration import Logistic, NoneOfThese
 from taxosphere.ranking.net import NetEnsemble, train_nets
 from taxosphere.ranking.prior import Prior, nets_for_columns, read_prior, save_prior
 

@@ -8,7 +8,7 @@ import torch
 
 from support.gram_encoder import GramEncoder
 from taxosphere import Concept, Taxonomy
-from taxosphere.encoders.text.vectors import TextVectors, encode_text_vectors
+from taxosphere.encoders.text.registry import TextVectors, encode_text_vectors
 from taxosphere.model.config import PolarisConfig
 from taxosphere.model.embedding import frozen
 from taxosphere.model.network import SphereNetwork

@@ -15,7 +15,7 @@ from typing import Self
 
 import numpy as np
 
-from taxosphere.encoders.text.vectors import TextVectors
+from taxosphere.encoders.text.registry import TextVectors
 from taxosphere.images.whitening import WithinClassWhitening, label_means, texts_match_images, unit
 from taxosphere.model.config import RankingConfig
 from taxosphere.orbit import gate

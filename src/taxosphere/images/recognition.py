@@ -18,7 +18,7 @@ from taxosphere.images.towers import Towers, drop_labels, hold_out
 from taxosphere.images.whitening import unit
 from taxosphere.model.checkpoint import strip_prefix
 from taxosphere.ranking import calibration
-from taxosphere.ranking.logistic import Logistic
+from taxosphere.ranking.calibration import Logistic
 from taxosphere.taxonomy import Taxonomy
 from taxosphere.typing import Floats, Longs
 

@@ -13,8 +13,7 @@ import numpy as np
 import torch
 
 from taxosphere.encoders.device import CPU
-from taxosphere.encoders.text.registry import TextEncoder, Trainable, bare, trainable
-from taxosphere.encoders.text.vectors import TextVectors, encode_text_vectors
+from taxosphere.encoders.text.registry import TextEncoder, TextVectors, Trainable, bare, encode_text_vectors, trainable
 from taxosphere.model.checkpoint import NO_CHECKPOINTS, Checkpoints
 from taxosphere.model.config import PolarisConfig, RankingConfig
 from taxosphere.model.early_stopping import SelectedHead, fit_head, fit_tuned, try_tuned, tuned_encoder

@@ -14,8 +14,7 @@ from itertools import chain
 import numpy as np
 
 from taxosphere.encoders.text import registry as text_encoders
-from taxosphere.encoders.text.registry import TextEncoder
-from taxosphere.encoders.text.vectors import TextVectors, encode_text_vectors
+from taxosphere.encoders.text.registry import TextEncoder, TextVectors, encode_text_vectors
 from taxosphere.errors import InputError
 from taxosphere.images import fusion
 from taxosphere.images.model import ImageModel, ImageRanking

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from taxosphere.encoders.text.vectors import encode_text_vectors
+from taxosphere.encoders.text.registry import encode_text_vectors
 from taxosphere.errors import InputError, require
 from taxosphere.orbit.radius import radii
 from taxosphere.placing.inference import Fitted

@@ -13,11 +13,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from taxosphere.encoders.text.registry import TextEncoder
-from taxosphere.encoders.text.vectors import TextVectors
+from taxosphere.encoders.text.registry import TextEncoder, TextVectors
 from taxosphere.placing.duplicates import THERE, Match
 from taxosphere.placing.name_keys import fold, words
-from taxosphere.ranking.logistic import Logistic
+from taxosphere.ranking.calibration import Logistic
 from taxosphere.taxonomy import Concept, Taxonomy
 from taxosphere.typing import Floats
 

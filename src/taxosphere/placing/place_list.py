@@ -8,7 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
-from taxosphere.encoders.text.vectors import TextVectors, encode_text_vectors
+from taxosphere.encoders.text.registry import TextVectors, encode_text_vectors
 from taxosphere.placing import expansion, inference, list_effect
 from taxosphere.placing.expansion import Expansion, Placement
 from taxosphere.placing.groups import make_groups

@@ -8,14 +8,14 @@ from enum import IntEnum
 
 import numpy as np
 
-from taxosphere.encoders.text.vectors import TextVectors
+from taxosphere.encoders.text.registry import TextVectors
 from taxosphere.model.config import PolarisConfig
 from taxosphere.model.embedding import RefitWithout, ranker_folds
 from taxosphere.model.network import SphereNetwork
 from taxosphere.ranking.features.candidates import CandidateIndex
 from taxosphere.ranking.features.compute import compute_features
 from taxosphere.ranking.features.novelty import NoveltyScale
-from taxosphere.ranking.features.shortlist import Shortlist, make_shortlist, query_blocks
+from taxosphere.ranking.features.shortlist import Shortlist, make_shortlist, novelty_of, query_blocks
 from taxosphere.ranking.lexical.index import ConceptTokens
 from taxosphere.ranking.queries import Queries, embed, encode_queries
 from taxosphere.ranking.retrieval import (
@@ -313,13 +313,6 @@ class _Asking:
     ) -> AskedBlock:
         shortlist = make_shortlist(index, queries, self.families, self.first_stage)
         return AskedBlock(kind, shortlist, novelty_of(self.novelty, shortlist), gold, concept)
-
-
-def novelty_of(scale: NoveltyScale | None, shortlist: Shortlist) -> Floats:
-    """Novelty (q, v) of the queries of a shortlist; without a scale there are no columns."""
-    if scale is None or shortlist.nearness is None:
-        return np.zeros((len(shortlist.positions), 0), np.float32)
-    return scale.novelty(shortlist.nearness)
 
 
 def make_folds(

@@ -17,7 +17,7 @@ from taxosphere.model.config import RankingConfig
 from taxosphere.model.riemannian import Group, RiemannianAdam
 from taxosphere.model.threads import one_thread
 from taxosphere.model.training import rate
-from taxosphere.ranking.logistic import moments
+from taxosphere.ranking.calibration import moments
 from taxosphere.typing import Booleans, Floats, Longs
 
 _CLIP = 6.0  # standard deviations, so that one extreme feature does not decide alone

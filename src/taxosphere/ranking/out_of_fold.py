@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from taxosphere.model.config import RankingConfig
 from taxosphere.ranking import calibration
-from taxosphere.ranking.calibration import NoneOfThese
+from taxosphere.ranking.calibration import Logistic, NoneOfThese
 from taxosphere.ranking.crossfit import Examples, Kind
-from taxosphere.ranking.logistic import Logistic
 from taxosphere.ranking.net import NetEnsemble, train_nets
 from taxosphere.ranking.prior import Prior, nets_for_columns
 from taxosphere.typing import Booleans, Floats, Longs

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from taxosphere.ranking.logistic import Logistic
+from taxosphere.ranking.calibration import Logistic
 from taxosphere.ranking.out_of_fold import OutOfFold
 from taxosphere.typing import Booleans
 

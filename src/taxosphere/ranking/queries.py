@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from taxosphere.encoders.text.vectors import TextVectors
+from taxosphere.encoders.text.registry import TextVectors
 from taxosphere.model.network import SphereNetwork
 from taxosphere.ranking.lexical.parse import ParsedConcept, parse_concept
 from taxosphere.taxonomy import Concept

@@ -16,11 +16,10 @@ from taxosphere.model.checkpoint import strip_prefix
 from taxosphere.orbit import gate
 from taxosphere.ranking import calibration
 from taxosphere.ranking.calibration import NoneOfThese
-from taxosphere.ranking.crossfit import novelty_of
 from taxosphere.ranking.features.candidates import CandidateIndex
 from taxosphere.ranking.features.catalogue import check_families, feature_of
 from taxosphere.ranking.features.novelty import NoveltyScale
-from taxosphere.ranking.features.shortlist import Shortlist, add_relative_columns, make_shortlist
+from taxosphere.ranking.features.shortlist import Shortlist, add_relative_columns, make_shortlist, novelty_of
 from taxosphere.ranking.net import NetEnsemble
 from taxosphere.ranking.out_of_fold import OutOfFold
 from taxosphere.ranking.parent_set import ONE_PARENT, ParentSet

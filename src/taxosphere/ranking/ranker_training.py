@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from taxosphere.encoders.text.vectors import TextVectors
+from taxosphere.encoders.text.registry import TextVectors
 from taxosphere.model.config import PolarisConfig, RankingConfig
 from taxosphere.model.embedding import RefitWithout
 from taxosphere.ranking.crossfit import Examples, make_examples
@@ -57,12 +57,9 @@ def fit_ranker(
         Concepts of other fields; none where they cannot be encoded.
     gamma
         γ of the gate for the head that the ranker will be used with.
-    random_state
-        The same one gives the same ranker.
-    progress
-        Called as ``progress(done, total, message)``; None is silent.
+    random_state, progress
+        As in `make_examples`.
     """
-    settings = config.ranking
     if len(seed.edge_array) == 0:  # the prior relies on the embedding, which was trained on nothing here
         prior = None
     seed_vectors, others = np.split(vectors.full, [len(seed)])
@@ -81,12 +78,12 @@ def fit_ranker(
         progress(0, 1, f"training the ranker on {len(examples):,} lists")
     return fit_ranker_on_examples(
         examples,
-        settings,
+        config.ranking,
         prior,
         gamma=gamma,
         note="ranker trained on {:,} hidden concepts" + (", starting from the prior" if prior else ""),
         random_state=random_state,
-        fallback=COSINE if "encoder" in settings.families else DEFAULT_FIRST_STAGE,
+        fallback=COSINE if "encoder" in config.ranking.families else DEFAULT_FIRST_STAGE,
         mean_orphan_score=float(orphan_scores(seed).mean()),
         novelty=novelty,
     )

@@ -18,10 +18,10 @@ from scipy.special import logsumexp
 
 from taxosphere.errors import TaxosphereError
 from taxosphere.orbit.search import largest_columns
+from taxosphere.ranking.calibration import moments
 from taxosphere.ranking.features.candidates import CandidateIndex
 from taxosphere.ranking.features.catalogue import CATALOGUE, POSITIVE, feature_of
 from taxosphere.ranking.features.pool import FeatureColumns
-from taxosphere.ranking.logistic import moments
 from taxosphere.typing import Booleans, Floats, Longs
 
 N_BEST = 60

@@ -183,7 +183,7 @@ class EndpointReader:
             # The scheme is http or https: the constructor refuses others.
             message = urllib.request.Request(address, json.dumps(request).encode(), headers)  # noqa: S310
             try:
-                with urllib.request.urlopen(message, timeout=self.timeout) as response:  # noqa: S310
+                with urllib.request.urlopen(message, timeout=self.timeout) as response:  # noqa: S310  # nosec B310
                     return json.loads(response.read())
             except urllib.error.HTTPError as error:
                 if error.code not in _BUSY or attempt == _TRIES:

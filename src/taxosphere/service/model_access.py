@@ -127,7 +127,7 @@ def sphere(model: Polaris, query: Concept, candidates: Sequence[dict[str, Any]])
     The directions of the sphere are projected on the three main axes of the neighbourhood and scaled to length 1; the
     shell is the orbital radius, that of the query as if it hung below its best candidate.
     """
-    from taxosphere.encoders.text.vectors import encode_text_vectors
+    from taxosphere.encoders.text.registry import encode_text_vectors
     from taxosphere.orbit.radius import raw_radii, span
     from taxosphere.ranking.queries import embed
 

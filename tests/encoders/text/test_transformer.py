@@ -14,7 +14,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from taxosphere.encoders.text import bert, tokenizer
+from taxosphere.encoders.text import bert, transformer
 from taxosphere.encoders.text.recipe import FLAG_OF_POOLING
 from taxosphere.encoders.text.transformer import TransformerEncoder, batches_by_length
 from taxosphere.encoders.weights import locate
@@ -132,10 +132,10 @@ def test_tokenizers_that_may_mean_something_else_are_left_to_transformers(
     for name in ("tokenizer.json", "tokenizer_config.json"):
         content = json.loads((folder / name).read_text(encoding="utf-8"))
         (tmp_path / name).write_text(json.dumps(content | (change if name == file else {})), encoding="utf-8")
-    assert tokenizer.load(folder, 64) is not None
-    assert tokenizer.load(tmp_path, 64) is None
+    assert transformer.load_tokenizer(folder, 64) is not None
+    assert transformer.load_tokenizer(tmp_path, 64) is None
     (tmp_path / file).write_text("{", encoding="utf-8")
-    assert tokenizer.load(tmp_path, 64) is None
+    assert transformer.load_tokenizer(tmp_path, 64) is None
 
 
 def test_weights_that_learned_meanwhile_are_read_again(tiny_folder: Path) -> None:

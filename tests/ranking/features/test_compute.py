@@ -9,7 +9,7 @@ import pytest
 
 from support.gram_encoder import GramEncoder
 from taxosphere import Concept, Taxonomy
-from taxosphere.encoders.text.vectors import encode_text_vectors
+from taxosphere.encoders.text.registry import encode_text_vectors
 from taxosphere.ranking.features.candidates import CandidateIndex
 from taxosphere.ranking.features.catalogue import FAMILIES, feature_of
 from taxosphere.ranking.features.compute import (

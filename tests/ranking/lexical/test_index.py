@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from taxosphere import Concept
-from taxosphere.ranking.features.pool import SparseColumn
+from taxosphere.ranking.features.pool import SparseColumn, SparseRows
 from taxosphere.ranking.lexical.index import (
     VERSION,
     BagOfWords,
@@ -21,7 +21,6 @@ from taxosphere.ranking.lexical.index import (
 )
 from taxosphere.ranking.lexical.matching import definition_mentions, name_mentions
 from taxosphere.ranking.lexical.parse import parse_concept
-from taxosphere.ranking.lexical.sparse_rows import SparseRows
 
 
 def test_rare_words_weigh_more() -> None:

@@ -1,12 +1,14 @@
-"""The text encoders a model can use, behind one protocol."""
+"""The text encoders a model can use, behind one protocol, and the vectors of concepts that they make."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Protocol, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from taxosphere.encoders import weights
 from taxosphere.encoders.cache import VectorCache, default_folder
@@ -16,6 +18,7 @@ from taxosphere.encoders.text.combined import BETWEEN, CombinedEncoder
 from taxosphere.encoders.text.static import StaticEncoder, is_static
 from taxosphere.encoders.text.transformer import Arrays, TransformerEncoder
 from taxosphere.errors import InputError
+from taxosphere.taxonomy import Concept
 from taxosphere.taxonomy.formats.io.streams import expand_home
 from taxosphere.typing import CountProgress, Floats
 
@@ -252,3 +255,29 @@ def part_names(name: str) -> list[str]:
     if "" in names or len(set(names)) < len(names):
         raise InputError(f"'{name}' is to name different encoders with a '{BETWEEN}' between each two, as minilm+mpnet")
     return names
+
+
+@dataclass(frozen=True)
+class TextVectors:
+    """Unit vectors (n, dim), one row per concept: of name and description (``full``) and of the name."""
+
+    full: Floats
+    name: Floats
+
+    def take(self, rows: NDArray[np.integer]) -> TextVectors:
+        """Those of some concepts."""
+        return TextVectors(self.full[rows], self.name[rows])
+
+    def to_arrays(self) -> dict[str, Floats]:
+        """Both arrays by name, for saving."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+def encode_text_vectors(
+    encoder: TextEncoder, concepts: Sequence[Concept], progress: CountProgress | None = None
+) -> TextVectors:
+    """Text vectors of concepts, made in one call so that each distinct text is encoded once."""
+    texts = [*(concept.text for concept in concepts), *(concept.name for concept in concepts)]
+    # Only encoders that compute take a progress callback.
+    options = {"progress": progress} if isinstance(encoder, Trainable | CombinedEncoder) else {}
+    return TextVectors(*np.split(encoder.encode(texts, **options), 2))

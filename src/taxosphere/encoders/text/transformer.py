@@ -15,16 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taxosphere.encoders.device import CPU, with_device
-from taxosphere.encoders.text import recipe, tokenizer
+from taxosphere.encoders.text import recipe
 from taxosphere.encoders.weights import Weights, verify
 from taxosphere.errors import TaxosphereError
 from taxosphere.typing import CountProgress, Floats
 
 if TYPE_CHECKING:
+    from tokenizers import Tokenizer
     from torch import Tensor, nn
 
     from taxosphere.encoders.text.bert import Reader
-    from taxosphere.encoders.text.tokenizer import FastTokenizer
 
 Arrays = Mapping[str, NDArray[Any]]
 T = TypeVar("T")
@@ -103,7 +103,7 @@ class TransformerEncoder:
 
     @cached_property
     def _fast_tokenizer(self) -> FastTokenizer | None:
-        return tokenizer.load(self.weights.folder, self.max_tokens)
+        return load_tokenizer(self.weights.folder, self.max_tokens)
 
     @cached_property
     def tokenizer(self) -> Any:
@@ -295,3 +295,65 @@ def _quietly(action: Callable[[], T]) -> T:
     finally:
         if was_on:
             bars.enable_progress_bar()
+
+
+_BERT_TOKENIZERS = ("BertTokenizer", "BertTokenizerFast", "PreTrainedTokenizerFast", "TokenizersBackend")
+
+
+class FastTokenizer:
+    """Token ids of texts, special tokens included, cut off after ``max_tokens``.
+
+    Read from ``tokenizer.json`` without importing transformers, which takes seconds.
+    """
+
+    def __init__(self, tokenizer: Tokenizer, pad: int, max_tokens: int) -> None:
+        self.pad = pad
+        self._tokenizer = tokenizer
+        tokenizer.no_padding()
+        tokenizer.enable_truncation(max_tokens)
+
+    def __call__(self, texts: Sequence[str]) -> list[list[int]]:
+        return [encoding.ids for encoding in self._tokenizer.encode_batch(list(texts))]
+
+
+def load_tokenizer(folder: Path, max_tokens: int) -> FastTokenizer | None:
+    """The tokenizer of a folder; None where transformers might read its files in another way."""
+    stated, settings = _json(folder / "tokenizer.json"), _json(folder / "tokenizer_config.json")
+    if stated is None or settings is None or not _is_plain_bert(stated, settings):
+        return None
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # else it warns after a fork
+    from tokenizers import Tokenizer
+
+    pad = next(token["id"] for token in stated["added_tokens"] if token["content"] == settings["pad_token"])
+    return FastTokenizer(Tokenizer.from_file(str(folder / "tokenizer.json")), pad, max_tokens)
+
+
+def _is_plain_bert(stated: dict[str, Any], settings: dict[str, Any]) -> bool:
+    """Whether both files describe the same BERT tokenizer and nothing else."""
+    normalizer = stated.get("normalizer") or {}
+    normal = {
+        "do_lower_case": normalizer.get("lowercase"),
+        "strip_accents": normalizer.get("strip_accents"),
+        "tokenize_chinese_chars": normalizer.get("handle_chinese_chars"),
+    }
+    tokens = {token["content"] for token in stated.get("added_tokens") or []}
+    special = {value for key, value in settings.items() if key.endswith("_token") and isinstance(value, str)}
+    decoder = settings.get("added_tokens_decoder") or {}
+    return (
+        settings.get("tokenizer_class") in _BERT_TOKENIZERS
+        and normalizer.get("type") == "BertNormalizer"
+        and (stated.get("pre_tokenizer") or {}).get("type") == "BertPreTokenizer"
+        and (stated.get("model") or {}).get("type") == "WordPiece"
+        and all(settings.get(key, value) == value for key, value in normal.items())
+        and settings.get("pad_token") in tokens
+        and tokens == special
+        and {token.get("content") for token in decoder.values()} <= tokens
+    )
+
+
+def _json(path: Path) -> dict[str, Any] | None:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return content if isinstance(content, dict) else None

@@ -12,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 from scipy import sparse
 
-from taxosphere.encoders.text.vectors import TextVectors
+from taxosphere.encoders.text.registry import TextVectors
 from taxosphere.model.checkpoint import strip_prefix
 from taxosphere.orbit import gate
 from taxosphere.ranking.features.compression import CompressedVectors

@@ -20,10 +20,9 @@ from taxosphere.ranking.features.candidates import CandidateIndex
 from taxosphere.ranking.features.catalogue import check_families
 from taxosphere.ranking.features.gather import DEFAULT_RETRIEVAL, Retrieval, VectorSimilarities, gather
 from taxosphere.ranking.features.novelty import pool_nearness
-from taxosphere.ranking.features.pool import FeatureColumns, Pool
+from taxosphere.ranking.features.pool import FeatureColumns, Pool, SparseRows
 from taxosphere.ranking.lexical.index import BAGS, PHRASE, EncodedBags, count_feature, share_feature
 from taxosphere.ranking.lexical.matching import LexicalScores, definition_mentions, name_mentions
-from taxosphere.ranking.lexical.sparse_rows import SparseRows
 from taxosphere.ranking.queries import Queries
 from taxosphere.typing import Floats, Longs
 

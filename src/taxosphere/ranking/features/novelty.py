@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from taxosphere.ranking.calibration import moments
 from taxosphere.ranking.features.pool import Pool
-from taxosphere.ranking.logistic import moments
 from taxosphere.typing import Floats, Longs
 
 NOVELTY_FEATURES = (

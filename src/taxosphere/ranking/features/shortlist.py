@@ -12,6 +12,7 @@ from taxosphere.ranking.features.candidates import CandidateIndex
 from taxosphere.ranking.features.catalogue import CATALOGUE, FIRST_STAGE_SCORE, GAP, RANK, feature_of
 from taxosphere.ranking.features.compute import compute_features, vector_features
 from taxosphere.ranking.features.gather import DEFAULT_RETRIEVAL, PRODUCTS, Retrieval, VectorSimilarities
+from taxosphere.ranking.features.novelty import NoveltyScale
 from taxosphere.ranking.features.pool import FeatureColumns, Pool
 from taxosphere.ranking.queries import Queries
 from taxosphere.ranking.retrieval import REST, FirstStage
@@ -164,6 +165,13 @@ def _rest(index: CandidateIndex, queries: Queries, families: Sequence[str]) -> F
     columns = vector_features(index, vectors, pool, families, similarity)
     features = FeatureColumns(pool, tuple(families), columns, np.zeros((len(queries), 0), np.float32))
     return REST(index, features).reshape(len(queries), -1)
+
+
+def novelty_of(scale: NoveltyScale | None, shortlist: Shortlist) -> Floats:
+    """Novelty (q, v) of the queries of a shortlist; without a scale there are no columns."""
+    if scale is None or shortlist.nearness is None:
+        return np.zeros((len(shortlist.positions), 0), np.float32)
+    return scale.novelty(shortlist.nearness)
 
 
 def add_relative_columns(feature_names: Sequence[str], features: Floats) -> tuple[list[str], Floats]:

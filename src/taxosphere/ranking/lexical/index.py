@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from taxosphere.ranking.features.pool import SparseRows, stack_rows
 from taxosphere.ranking.lexical.parse import STOP_WORDS, ParsedConcept, parse_concept
-from taxosphere.ranking.lexical.sparse_rows import SparseRows, stack_rows
 from taxosphere.taxonomy import Concept
 from taxosphere.typing import Floats, Longs, Matrix
 

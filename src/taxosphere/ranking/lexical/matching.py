@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from taxosphere.ranking.features.pool import Pool, SparseColumn
+from taxosphere.ranking.features.pool import Pool, SparseColumn, SparseRows
 from taxosphere.ranking.lexical.index import (
     SEVERAL_WORDS,
     SINGLE_WORD,
@@ -17,7 +17,6 @@ from taxosphere.ranking.lexical.index import (
     share_feature,
 )
 from taxosphere.ranking.lexical.parse import ParsedConcept
-from taxosphere.ranking.lexical.sparse_rows import SparseRows
 from taxosphere.typing import Floats, Longs, Matrix
 
 SIMILARITIES = ("spelling", "words", "words, children")
