@@ -46,9 +46,8 @@ class ScenarioResult:
     def document(self) -> dict[str, Any]:
         """The JSON document of `taxosphere evaluate --split scenarios --json`; figures are means over the runs."""
         figures = mean([run.figures for run in self.runs])
-        figures["mixture"]["ece"] = scenario_figures.calibration_error(
-            figures["mixture"]["gaps"]
-        )  # of all runs together
+        gaps = figures["mixture"].pop("gaps")
+        figures["mixture"]["ece"] = scenario_figures.calibration_error(gaps)  # of all runs together
         leaf = [{k: v for k, v in run.figures["scenarios"]["leaf"].items() if k != "queries"} for run in self.runs]
         return {
             "dataset": self.dataset,

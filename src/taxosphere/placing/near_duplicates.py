@@ -21,7 +21,7 @@ from taxosphere.taxonomy import Concept, Taxonomy
 from taxosphere.typing import Floats
 
 HOW = "nearly the same name and meaning"
-LEAST = 0.25  # probability from which on a near-duplicate is worth a word
+LEAST = 0.5  # probability from which on a near-duplicate is worth a word
 _SHORT = 4  # letters below which a word tells members of a series apart
 _COMPARED = 5  # candidates of a query whose spelling is compared
 _DIFFERENT, _SAME = 150, 60  # concepts, and misspelt names and synonyms, that are measured
