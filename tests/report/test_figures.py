@@ -22,6 +22,15 @@ def test_bars_are_as_long_as_their_values() -> None:
     assert float(ring.get("cx", "")) - left == pytest.approx(0.8 * lengths[0], abs=0.2)
 
 
+def test_bars_leave_room_for_long_labels_and_write_shares_with_decimals() -> None:
+    label = "polaris-paper-frozen (not honest)"
+    drawn = parse(figures.bars([Bar(label, 0.852), Bar("b", 0.777)], "t"))
+    text = next(drawn.iter("text"))
+    assert text.get("text-anchor") == "end"
+    assert float(text.get("x", "")) >= 6 * len(label)
+    assert [words.text for words in drawn.iter("text")] == [label, "0.852", "b", "0.777"]
+
+
 def test_lines_go_through_their_points_in_order() -> None:
     drawn = parse(figures.lines({"up": [(2, 4.0), (1, 2.0), (3, 6.0)], "flat": [(1, 3.0), (3, 3.0)]}, "t", "x", "y"))
     up, flat = [

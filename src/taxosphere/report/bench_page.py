@@ -21,18 +21,22 @@ _PLACES = ("", "font-weight:700;color:var(--good)", "font-weight:600;color:var(-
 _INTRODUCTION = """Every number was measured with the honest protocol: structure, negatives, thresholds and stopping see
 the seed only, and the hidden concepts are asked once per run. Percentages, except MR. ① ② ③ mark the best three.
 Brackets hold Wilson's 95 % interval of the share of queries whose first candidate is right."""
+_SCENARIOS = """What a model makes of all that arrives in a real list: leaves, inner concepts, concepts whose parent is
+missing, foreign ones, ones that are there already, and whole branches. Everything is trained, calibrated and cut on the
+seed; the hidden concepts are asked once per run."""
 _EXCEPTION = f"Except rows marked {evaluation_records.NOT_HONEST_MARK}: they are {protocol.NOT_HONEST}."
 
 
 def table(content: Table) -> Markup:
     """A table with the best three of a column in colours."""
     rows = [[_cell(cell) for cell in row] for row in content.rows]
+    numbers = [i for i, heading in enumerate(content.header) if i and heading != "method"]
     caption = f"{content.title} – {content.note}" if content.note else content.title
-    return html.table(content.header, rows, numbers=range(1, len(content.header)), caption=caption)
+    return html.table(content.header, rows, numbers=numbers, caption=caption)
 
 
 def _cell(cell: Cell) -> object:
-    return tag("span", str(cell), style=_PLACES[cell.place]) if cell.place else cell.text
+    return tag("span", str(cell), style=f"white-space:nowrap;{_PLACES[cell.place]}")
 
 
 def _chart(dataset: str, records: Sequence[Record]) -> Markup:
@@ -57,14 +61,15 @@ def bench_page(records: Sequence[Record], about: Mapping[str, Any], compare: str
     compare : str
         The method whose differences to all others are tested.
     """
-    body: list[object] = [tag("h1", "Bench"), tag("p", _INTRODUCTION)]
-    if any(record.get("protocol") == "paper" for record in records):
-        body.append(tag("p", tag("strong", _EXCEPTION)))
     if _asks_scenarios(records):
+        body: list[object] = [tag("h1", "Scenarios"), tag("p", _SCENARIOS)]
         body += scenario_tables.charts(records)
         body += [table(content) for content in scenario_tables.scenario_tables(records)]
         body += [tag("h2", "How it was run"), html.provenance(about)]
         return html.page("Taxosphere scenarios", *body)
+    body = [tag("h1", "Bench"), tag("p", _INTRODUCTION)]
+    if any(record.get("protocol") == "paper" for record in records):
+        body.append(tag("p", tag("strong", _EXCEPTION)))
     section = ""
     for content in tables.bench_tables(records):
         if content.section != section:

@@ -34,9 +34,15 @@ class Bar:
     printed: float | None = None  # the paper's value, drawn as a ring
 
 
-def bars(rows: Sequence[Bar], title: str, *, digits: int = 1, width: int = 420) -> Markup:
-    """Horizontal bars from 0, whiskers of one deviation, a ring where the paper's number lies."""
-    left, step, top = 130, 22, 8
+def bars(rows: Sequence[Bar], title: str, *, digits: int | None = None, width: int = 420) -> Markup:
+    """Horizontal bars from 0, whiskers of one deviation, a ring where the paper's number lies.
+
+    ``digits`` is the number of decimals: by default one, or three where all values are shares from 0 to 1.
+    """
+    step, top = 22, 8
+    left = max([130, *(8 + math.ceil(7 * len(row.label)) for row in rows)])  # 7: width of a letter at 12 px
+    if digits is None:
+        digits = 3 if all(row.value <= 1 for row in rows) else 1
     largest = max((max(row.value + row.deviation, row.printed or 0.0) for row in rows), default=1.0)
     scale = width / (largest or 1.0)
     parts = []

@@ -20,7 +20,9 @@ p { max-width: 46rem; } .soft, figcaption, caption { color: var(--soft); font-si
 .cards { display: flex; flex-wrap: wrap; gap: .8rem; margin: 1.4rem 0; }
 .card { background: var(--card); border-radius: .7rem; padding: .8rem 1.1rem; min-width: 9rem; }
 .card b { display: block; font-size: 1.6rem; line-height: 1.2; font-variant-numeric: tabular-nums; }
-.scroll { overflow-x: auto; } table { border-collapse: collapse; width: 100%; font-size: .92rem; }
+.scroll { overflow-x: auto; margin: 1.2rem 0; width: max-content; min-width: 100%;
+          max-width: min(calc(100vw - 3.5rem), calc(50vw + 30rem)); }
+table { border-collapse: collapse; width: 100%; font-size: .92rem; }
 caption { text-align: left; padding-bottom: .4rem; }
 th, td { text-align: left; vertical-align: top; padding: .4rem .7rem .4rem 0; border-bottom: 1px solid var(--line); }
 th { font-weight: 600; color: var(--soft); white-space: nowrap; }
