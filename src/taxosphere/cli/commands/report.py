@@ -47,6 +47,7 @@ def report(
     The page is one file without scripts that can be sent to anybody.
 
     Example: taxosphere report ontology.obo -o report.html
+
     Example: taxosphere report ontology-model -o report.html
     """
     atomic.refuse_file(out)

@@ -25,7 +25,7 @@ _STREAM = Path("-")
 def suggest(
     model: Path = MODEL,
     name: str = typer.Argument("", metavar="[NAME]", help="The new concept.", shell_complete=completion.names),
-    image: list[str] = typer.Option([], "--image", metavar="FILE", help="A image of it, beside or without a name."),
+    image: list[str] = typer.Option([], "--image", metavar="FILE", help="An image of it, beside or without a name."),
     description: str = typer.Option("", "--description", "-d", help="What it is, in a sentence."),
     file: Path | None = typer.Option(
         None,
@@ -60,7 +60,9 @@ def suggest(
     A list of any length is read, placed and written in parts; its own columns go along.
 
     Example: taxosphere suggest ontology-model "protein folding" -d "how a chain takes its shape"
+
     Example: taxosphere suggest bird-model --image front.jpg --image side.jpg
+
     Example: taxosphere suggest ontology-model --file new.csv -o suggestions.csv --workers 4
     """
     if bool(name.strip() or image) == (file is not None):

@@ -1,6 +1,6 @@
 """A folder of images: every folder is a concept, below the folder it lies in (read only).
 
-A image shows the concept of its folder, unless a text file of the same name stands beside it: a captioned image is
+An image shows the concept of its folder, unless a text file of the same name stands beside it: a captioned image is
 a concept of its own, named after the file and described by the caption's first line.
 """
 
