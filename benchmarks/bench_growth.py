@@ -28,7 +28,7 @@ import torch
 from taxosphere import Concept, Polaris, Taxonomy, atomic, fitting
 from taxosphere.model import training
 from taxosphere.ranking import crossfit
-from taxosphere.ranking.lexical.index import ConceptTokens
+from taxosphere.ranking.lexical.index import ConceptTokens, LexicalIndex
 
 BATCH = 64
 
@@ -90,7 +90,11 @@ def measure(size: int, wordnet: list[str]) -> dict[str, Any]:
     phases.watch(ConceptTokens, "parse", "reading words")
     phases.watch(crossfit, "make_shortlist", "shortlists of hidden concepts")
     phases.watch(crossfit, "compute_features", "samples for the first stage")
-    phases.watch(fitting.Ranker, "fit", "rest of the ranker")
+    phases.watch(fitting, "fit_ranker", "rest of the ranker")
+    phases.watch(fitting.embedding, "train_head", "heads of the folds")
+    phases.watch(LexicalIndex, "__init__", "matrices of words")
+    phases.watch(ConceptTokens, "take", "words of a part")
+    phases.watch(crossfit, "hide", "hiding concepts")
     phases.watch(fitting, "assemble", "assembling the model")
     phases.watch(fitting.Insertion, "fit", "insertion")
     began, before = time.process_time(), memory()

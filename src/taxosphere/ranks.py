@@ -99,7 +99,7 @@ def count_better(values: NDArray[np.floating]) -> Longs:
     order = np.argsort(columns, axis=2)
     ordered = np.take_along_axis(columns, order, 2)
     first = np.zeros(ordered.shape, np.int64)  # place of the first of a run of equal values, 0 elsewhere
-    first[..., 1:] = np.where(ordered[..., 1:] != ordered[..., :-1], np.arange(1, ordered.shape[2]), 0)
+    np.multiply(ordered[..., 1:] != ordered[..., :-1], np.arange(1, ordered.shape[2]), out=first[..., 1:])
     counts = np.empty_like(first)
     np.put_along_axis(counts, order, np.maximum.accumulate(first, axis=2), 2)
     return np.moveaxis(counts, 2, 1)

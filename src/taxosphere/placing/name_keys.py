@@ -110,12 +110,13 @@ _AMERICAN = (
 )
 
 
-def words(name: str) -> list[str]:
+@lru_cache(maxsize=1 << 14)  # a query's name is read in several ways, and those of its candidates again and again
+def words(name: str) -> tuple[str, ...]:
     """The words of a name without case and accents, inverted headings in natural order."""
     plain = in_natural_order(name).casefold()
     if not plain.isascii():
         plain = _ACCENT.sub(r"\1", unicodedata.normalize("NFKD", plain))
-    return _WORDS.findall(plain)
+    return tuple(_WORDS.findall(plain))
 
 
 def fold(name: str) -> str:

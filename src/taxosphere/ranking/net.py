@@ -62,7 +62,9 @@ class NetEnsemble:
 
     def standardise(self, table: Floats) -> Tensor:
         """Features (q, k, f) minus mean, divided by scale and clipped."""
-        return torch.from_numpy(((table - self.mean) / self.scale).clip(-_CLIP, _CLIP).astype(np.float32))
+        x = (table - self.mean).astype(np.float32, copy=False)
+        x /= self.scale
+        return torch.from_numpy(x.clip(-_CLIP, _CLIP, out=x))
 
     @cached_property
     def _stacked(self) -> tuple[Tensor, Tensor, Tensor, Tensor]:

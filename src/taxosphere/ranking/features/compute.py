@@ -152,7 +152,8 @@ def vote_features(index: CandidateIndex, pool: Pool, similarity: Columns, famili
     sharpness |= {"spelling": _WORD_SHARPNESS} if "names" in families else {}
     child, parent = pool.links(index.taxonomy.parent_csr, np.arange(len(pool)))
     from_trusted = pool.positions[child] < index.n_trusted
-    trusted_child, trusted_parent = child[from_trusted], parent[from_trusted]
+    by_parent = np.argsort(parent[from_trusted], kind="stable")
+    trusted_child, trusted_parent = child[from_trusted][by_parent], parent[from_trusted][by_parent]
 
     def passed_on(votes: Floats, givers: Longs, takers: Longs) -> Floats:
         return np.bincount(takers, votes[givers], len(pool)).astype(np.float32)
@@ -177,11 +178,13 @@ def vote_features(index: CandidateIndex, pool: Pool, similarity: Columns, famili
 
 def votes_of(index: CandidateIndex, pool: Pool, similarity: Floats, n_voters: int, sharpness: float) -> Floats:
     """(p,) `vote_weights` of the trusted concepts of a pool."""
-    trusted = pool.positions < index.n_trusted
-    rows = vote_weights(pool.padded(np.where(trusted, similarity, np.float32(_LOWEST)), _LOWEST), n_voters, sharpness)
+    trusted = None if index.n_trusted == pool.size else pool.positions < index.n_trusted
+    allowed = similarity if trusted is None else np.where(trusted, similarity, np.float32(_LOWEST))
+    rows = vote_weights(pool.padded(allowed, _LOWEST), n_voters, sharpness)
     places = rows.columns + np.repeat(pool.ends[:-1], rows.counts)
-    inside = np.flatnonzero(places < np.repeat(pool.ends[1:], rows.counts))
-    voting = inside[trusted[places[inside]]]
+    voting = np.flatnonzero(places < np.repeat(pool.ends[1:], rows.counts))
+    if trusted is not None:
+        voting = voting[trusted[places[voting]]]
     votes = np.zeros(len(pool), np.float32)
     votes[places[voting]] = rows.data[voting]
     return votes
@@ -248,20 +251,21 @@ def most_similar_child(pool: Pool, similarity: Floats, children: Longs, parents:
     similarity
         (p,) of query and concept.
     children, parents
-        (e,) places in the pool of a child and of its parent, for the same query.
+        (e,) places in the pool of a child and of its parent, for the same query; parents ascend.
     """
-    table = pool.padded(similarity, np.inf)
-    best: Floats = table.min(axis=1)[pool.row]
-    order = np.argsort(parents, kind="stable")
-    parents = parents[order]
+    if len(pool) == 0:
+        return similarity.copy()
+    # the lowest of each query; a query without pairs gets another's value, which nothing reads
+    best: Floats = np.minimum.reduceat(similarity, np.minimum(pool.ends[:-1], len(pool) - 1))[pool.row]
     starts = np.flatnonzero(np.diff(parents, prepend=-1))
     if len(starts):
-        best[parents[starts]] = np.maximum.reduceat(similarity[children[order]], starts)
+        best[parents[starts]] = np.maximum.reduceat(similarity[children], starts)
     return best
 
 
 def most_similar_child_dense(index: CandidateIndex, similarity: Floats) -> Floats:
     """Similarity (q, n) of each candidate's most similar child, from similarities (q, n) of all concepts."""
     pool = Pool.whole(*similarity.shape)
-    links = pool.links(index.taxonomy.parent_csr, np.flatnonzero(pool.positions < index.n_trusted))
-    return most_similar_child(pool, similarity.ravel(), *links).reshape(similarity.shape)
+    child, parent = pool.links(index.taxonomy.parent_csr, np.flatnonzero(pool.positions < index.n_trusted))
+    order = np.argsort(parent, kind="stable")
+    return most_similar_child(pool, similarity.ravel(), child[order], parent[order]).reshape(similarity.shape)

@@ -12,11 +12,12 @@ from functools import cached_property
 
 import numpy as np
 
-from taxosphere.orbit.search import dot_products, largest_columns, top_k
+from taxosphere.orbit.search import dot_products, largest_among, largest_columns, top_k
 from taxosphere.ranking.features.candidates import CandidateIndex
 from taxosphere.ranking.features.pool import Pool, SparseColumn
 from taxosphere.ranking.lexical.matching import WIDE, LexicalScores
 from taxosphere.ranking.queries import Queries
+from taxosphere.taxonomy.structure import distinct
 from taxosphere.typing import Floats, Longs
 
 MEASURES = ("text", "name", "sphere")
@@ -89,18 +90,28 @@ def nearest_by_vectors(
     index: CandidateIndex, vectors: VectorSimilarities, settings: Retrieval
 ) -> tuple[list[Longs], list[Longs]]:
     """Keys of the nearest candidates by each measure, and of the nearest trusted concepts, which vote."""
-    size = len(index.taxonomy)
-    whole = size <= PRODUCTS
-    pool = Pool.whole(len(vectors.queries), size) if whole else search_compressed(index, vectors, settings.compressed)
+    size, trusted = len(index.taxonomy), index.n_trusted
+    if size <= PRODUCTS:
+        tables = [vectors.whole(measure) for measure in MEASURES]  # (q, n) each
+        tables.append(tables[0] + tables[1] + tables[2])
+        first = size * np.arange(len(vectors.queries))[:, None]
+        near = [largest_columns(table, settings.nearest) for table in tables]
+        voters = [
+            largest_among(table, columns, settings.voters)
+            if trusted == size and settings.voters <= settings.nearest
+            else largest_columns(table[:, :trusted], settings.voters)
+            for table, columns in zip(tables, near, strict=True)
+        ]
+        return [first + columns for columns in near], [first + columns for columns in voters]
+    pool = search_compressed(index, vectors, settings.compressed)
     values = vectors.at(MEASURES, pool)
     joint = values["text"] + values["name"] + values["sphere"]
     near, voters = [], []
     for each in (*values.values(), joint):
         table = pool.padded(each, -np.inf)
         near.append(_keys(pool, table, settings.nearest))
-        if index.n_trusted < size:
-            trusted = pool.positions < index.n_trusted
-            table = pool.padded(np.where(trusted, each, np.float32(-np.inf)), -np.inf)
+        if trusted < size:
+            table = pool.padded(np.where(pool.positions < trusted, each, np.float32(-np.inf)), -np.inf)
         voters.append(_keys(pool, table, settings.voters))
     return near, voters
 
@@ -130,11 +141,11 @@ def _keys(pool: Pool, table: Floats, count: int) -> Longs:
 def _parents(index: CandidateIndex, voters: Sequence[Longs]) -> list[Longs]:
     """Keys of the parents and grandparents of the voters."""
     size, rows = len(index.taxonomy), index.taxonomy.parent_csr
-    levels = [np.unique(np.concatenate([np.zeros(0, np.int64), *(keys.ravel() for keys in voters)]))]
+    levels = [distinct(np.concatenate([np.zeros(0, np.int64), *(keys.ravel() for keys in voters)]))]
     for _ in range(2):
         query, position = np.divmod(levels[-1], size)
         owner, parent = rows.expand(position)
-        levels.append(np.unique(query[owner] * size + parent))
+        levels.append(distinct(query[owner] * size + parent))
     return levels[1:]
 
 
@@ -169,35 +180,13 @@ class VectorSimilarities:
     def __init__(self, index: CandidateIndex, queries: Queries) -> None:
         self.index = index
         self.queries = queries
-        self._pairs: dict[str, Floats] = {}
+        self._whole: dict[str, Floats] = {}
 
     @cached_property
-    def _texts(self) -> dict[str, Floats]:
-        asked = np.concatenate([self.queries.text_vectors.full, self.queries.text_vectors.name])  # (2q, m)
-        text, name_to_text = np.split(dot_products(asked, self.index.text_vectors.full), 2)
-        text_to_name, name = np.split(dot_products(asked, self.index.text_vectors.name), 2)
-        return {"text": text, "name": name, "text to name": text_to_name, "name to text": name_to_text}
-
-    @cached_property
-    def _sphere(self) -> Floats:
-        return dot_products(self.queries.points.z, self.index.points.z)
-
-    def whole(self, measure: str) -> Floats:
-        """(q, n) of all concepts."""
-        if measure == "sphere":
-            return self._sphere
-        return (
-            dot_products(self.queries.points.z, self.index.points.mu)
-            if measure == "direction"
-            else self._texts[measure]
-        )
-
-    def at(self, measures: tuple[str, ...], pool: Pool) -> dict[str, Floats]:
-        """(p,) by measure, of the pairs of a pool."""
-        if pool.size <= PRODUCTS or len(pool) == pool.n_queries * pool.size:
-            return {measure: self.whole(measure).ravel()[pool.keys] for measure in measures}
+    def _rows(self) -> dict[str, tuple[Floats, Floats]]:
+        """By measure: vectors (n, m) of the concepts, and (q, m) of the queries."""
         texts, points = self.queries.text_vectors, self.queries.points
-        rows = {
+        return {
             "text": (self.index.text_vectors.full, texts.full),
             "name to text": (self.index.text_vectors.full, texts.name),
             "name": (self.index.text_vectors.name, texts.name),
@@ -205,11 +194,24 @@ class VectorSimilarities:
             "sphere": (self.index.points.z, points.z),
             "direction": (self.index.points.mu, points.z),
         }
-        values: dict[str, Floats] = {}
+
+    def whole(self, measure: str) -> Floats:
+        """(q, n) of all concepts."""
+        if measure not in self._whole:
+            concepts, asked = self._rows[measure]
+            self._whole[measure] = dot_products(asked, concepts)
+        return self._whole[measure]
+
+    def at(self, measures: tuple[str, ...], pool: Pool) -> dict[str, Floats]:
+        """(p,) by measure, of the pairs of a pool."""
+        if pool.is_whole:
+            return {measure: self.whole(measure).ravel() for measure in measures}
+        # those by which the pool was made are there already
+        values = {measure: self._whole[measure].ravel()[pool.keys] for measure in measures if measure in self._whole}
         while len(values) < len(measures):
-            concepts = next(rows[measure][0] for measure in measures if measure not in values)
-            same = [measure for measure in measures if rows[measure][0] is concepts]  # gathered once for all of these
-            asked = np.stack([rows[measure][1] for measure in same], axis=2)  # (q, m, measures)
+            concepts = next(self._rows[measure][0] for measure in measures if measure not in values)
+            same = [m for m in measures if m not in values and self._rows[m][0] is concepts]  # gathered once for these
+            asked = np.stack([self._rows[measure][1] for measure in same], axis=2)  # (q, m, measures)
             values |= dict(zip(same, pair_products(asked, concepts, pool), strict=True))
         return values
 
@@ -220,7 +222,7 @@ class VectorSimilarities:
         means, column = index.child_means[measure], index.non_leaf_columns[pool.positions]
         values = np.zeros(len(pool), np.float32)
         inner = np.flatnonzero(column >= 0)
-        if len(means) <= PRODUCTS or len(pool) == pool.n_queries * pool.size:
+        if pool.is_whole:
             values[inner] = dot_products(asked, means)[pool.row[inner], column[inner]]
         else:
             part = Pool(pool.row[inner] * len(means) + column[inner], pool.n_queries, len(means))
@@ -235,5 +237,5 @@ def pair_products(queries: Floats, rows: Floats, pool: Pool) -> Floats:
     """
     values = np.empty((len(pool), queries.shape[2]), np.float32)
     for query, part in zip(queries, pool.slices(), strict=True):
-        np.matmul(rows[pool.positions[part]], query, out=values[part])
+        np.matmul(np.take(rows, pool.positions[part], axis=0), query, out=values[part])
     return np.ascontiguousarray(values.T)

@@ -51,6 +51,11 @@ class Pool:
     def __len__(self) -> int:
         return len(self.keys)
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether it holds every concept for every query."""
+        return len(self.keys) == self.n_queries * self.size
+
     @cached_property
     def row(self) -> Longs:
         """(p,) number of the query."""
@@ -83,7 +88,7 @@ class Pool:
 
     def padded(self, values: Floats, fill: float) -> Floats:
         """Values (p,) as a table (q, longest), filled up behind the last pair of each query."""
-        if len(self.keys) == self.n_queries * self.size:
+        if self.is_whole:
             return values.reshape(self.n_queries, self.size)
         counts = np.diff(self.ends)
         table = np.full((self.n_queries, int(counts.max(initial=0))), fill, np.float32)
