@@ -19,6 +19,9 @@ from taxosphere.taxonomy.structure import Csr
 from taxosphere.typing import Booleans, Floats, Longs, Matrix
 
 
+_TABLE = 1 << 20  # pairs of a query and a concept up to which places are looked up in a table; searching takes longer
+
+
 @dataclass(frozen=True)
 class Pool:
     """Pairs of a query and a concept; features are arrays (p,) with one value for each pair.
@@ -77,8 +80,18 @@ class Pool:
 
     def find(self, keys: NDArray[np.integer]) -> tuple[Longs, Booleans]:
         """Place (k,) of the pairs with these keys, and whether they are in the pool."""
+        if self.n_queries * self.size <= _TABLE:
+            place = self._places[keys]
+            return place, place >= 0
         place = np.minimum(np.searchsorted(self.keys, keys), max(0, len(self.keys) - 1))
         return place, self.keys[place] == keys
+
+    @cached_property
+    def _places(self) -> Longs:
+        """(q · n,) the place of each key, -1 for those that are not in the pool."""
+        places = np.full(self.n_queries * self.size, -1)
+        places[self.keys] = np.arange(len(self.keys))
+        return places
 
     def links(self, neighbours: Csr, places: Longs) -> tuple[Longs, Longs]:
         """Pairs (e,), (e,) of a place among ``places`` (k,) and the place of a neighbour in the same query's pool."""
