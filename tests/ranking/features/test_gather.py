@@ -56,10 +56,13 @@ def test_pairs_are_found_by_query_and_concept() -> None:
     assert pool.row.tolist() == [0, 1, 2, 2, 2]
     assert pool.positions.tolist() == [2, 2, 0, 3, 4]
     assert pool.slices() == [slice(0, 1), slice(1, 2), slice(2, 5)]
-    place, present = pool.find(np.array([10, 11, 99, 2]))
+    place, present = pool.find(np.array([10, 11, 12, 2]))
     assert present.tolist() == [True, False, False, True]
     assert place[present].tolist() == [2, 0]
     assert pool.padded(np.arange(5, dtype=np.float32), -1).tolist() == [[0, -1, -1], [1, -1, -1], [2, 3, 4]]
+    large = Pool(pool.keys << 20, n_queries=3, size=5 << 20)  # too large for a table of all pairs
+    place, present = large.find(np.array([10, 11, 12, 2]) << 20)
+    assert (place[present].tolist(), present.tolist()) == ([2, 0], [True, False, False, True])
 
 
 def test_the_pool_holds_the_nearest_by_every_measure_and_the_parents_of_voters(

@@ -18,7 +18,6 @@ from scipy import sparse
 from taxosphere.taxonomy.structure import Csr
 from taxosphere.typing import Booleans, Floats, Longs, Matrix
 
-
 _TABLE = 1 << 20  # pairs of a query and a concept up to which places are looked up in a table; searching takes longer
 
 
