@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from taxosphere import atomic
-from taxosphere.ranking.features.catalogue import CATALOGUE, FIRST_STAGE, IMAGES, Feature
+from taxosphere.ranking.features.catalogue import CATALOGUE, FIRST_STAGE, IMAGES, READER, Feature
 
 PAGE = Path(__file__).parents[1] / "docs" / "method" / "features.md"
 INTRODUCTION = """\
@@ -48,6 +48,7 @@ SECTIONS = {
         "These do not depend on the query; they say what kind of concept has children at all.",
     ),
     FIRST_STAGE: ("First stage", ""),
+    READER: ("Second reader", "Only where a model was fitted with `--reader`."),
     IMAGES: (
         "Images",
         "Read by the ranker for queries with images, which also reads the features of structure.",

@@ -30,6 +30,8 @@ from taxosphere.placing.insertion import Insertion
 from taxosphere.ranking.foreign import foreign_concepts
 from taxosphere.ranking.prior import load_prior
 from taxosphere.ranking.ranker_training import fit_ranker
+from taxosphere.ranking.reading import MakeReader, ShortlistReader
+from taxosphere.readers.reader import CROSS_ENCODER
 from taxosphere.taxonomy import Taxonomy
 from taxosphere.taxonomy.formats.io.streams import expand_home
 from taxosphere.typing import RANDOM_STATES
@@ -88,6 +90,11 @@ class FitRun:
     progress: Progress
     device: str = CPU
 
+    @property
+    def start_digest(self) -> str | None:
+        """Digest of the weights to begin from, where there are any."""
+        return None if self.start is None else self.start.digest()
+
     def training(self) -> TrainingRun:
         """What the trainings of the embedding share."""
         return TrainingRun(
@@ -141,6 +148,7 @@ def fit_model(taxonomy: Taxonomy, config: PolarisConfig, encoder: EncoderLike | 
         prior,
         vectors=space.with_foreign,
         foreign=foreign,
+        make_reader=_make_reader(encoder, config, run) if config.ranking.reader else None,
         gamma=gamma.gamma(space.head, taxonomy, config.orbit),
         random_state=run.random_state,
         progress=run.progress,
@@ -156,8 +164,7 @@ def fit_model(taxonomy: Taxonomy, config: PolarisConfig, encoder: EncoderLike | 
     )
     images = _fit_images(fitted, image_encoder, config, run) if image_encoder else None
     insertion = Insertion.fit(taxonomy, fitted.untuned_vectors, run.random_state)
-    start_digest = None if run.start is None else run.start.digest()
-    return replace(fitted, insertion=insertion, image_model=images, start_digest=start_digest)
+    return replace(fitted, insertion=insertion, image_model=images, start_digest=run.start_digest)
 
 
 def _encoder_to_use(config: PolarisConfig, encoder: EncoderLike | None, device: str) -> TextEncoder:
@@ -165,6 +172,15 @@ def _encoder_to_use(config: PolarisConfig, encoder: EncoderLike | None, device: 
     if encoder is None or isinstance(encoder, str | PathLike):
         return load_encoder(config, device)
     return text_encoders.check_encoder(encoder)
+
+
+def _make_reader(encoder: TextEncoder, config: PolarisConfig, run: FitRun) -> MakeReader:
+    """Second readers as the settings name them; a cross-encoder begins from the encoder before any fine-tuning."""
+    from taxosphere.readers.registry import reader_for
+
+    source, depth = config.ranking.reader, config.ranking.reader_depth
+    make = reader_for(source, encoder, lambda done, total: run.progress(done, total, "training the second reader"))
+    return lambda seed, random_state: ShortlistReader(make(seed, random_state), depth)
 
 
 def _require_memory(n_concepts: int, dim: int) -> None:
@@ -283,10 +299,11 @@ def with_absolute_paths(config: PolarisConfig) -> PolarisConfig:
     images = config.images.model_copy(update={"encoder": _absolute_path(config.images.encoder)})
     names = text_encoders.part_names(config.encoder.name)
     name = combined.BETWEEN.join(map(_absolute_path, names))
-    return with_encoder(config, name).model_copy(update={"images": images})
+    ranking = config.ranking.model_copy(update={"reader": _absolute_path(config.ranking.reader)})
+    return with_encoder(config, name).model_copy(update={"images": images, "ranking": ranking})
 
 
 def _absolute_path(encoder: str) -> str:
     place = expand_home(encoder)
-    reserved = (*weights.PACKAGES, efficientnet.NAME, collection.AUTO, collection.NONE)
+    reserved = ("", CROSS_ENCODER, *weights.PACKAGES, efficientnet.NAME, collection.AUTO, collection.NONE)
     return str(place.absolute()) if encoder not in reserved and place.exists() else encoder

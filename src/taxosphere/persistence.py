@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from os import PathLike
 from typing import Any
@@ -25,6 +26,7 @@ from taxosphere.placing.inference import Fitted, assemble
 from taxosphere.placing.insertion import Insertion
 from taxosphere.ranking.features import candidates
 from taxosphere.ranking.features.candidates import CandidateIndex
+from taxosphere.ranking.features.catalogue import READER_SCORE
 from taxosphere.ranking.features.gather import PRODUCTS
 from taxosphere.ranking.lexical import index as lexical_index
 from taxosphere.ranking.lexical.index import ConceptTokens
@@ -62,6 +64,8 @@ def save(fitted: Fitted, config: PolarisConfig, path: str | PathLike[str]) -> No
         tensors["images"], images["images"] = fitted.image_model.to_arrays()
     if fitted.untuned_encoder is not fitted.encoder:
         tensors["encoder"] = dict(text_encoders.trainable(fitted.encoder).tuned)
+    if fitted.ranker.reader is not None and (weights := fitted.ranker.reader.reader.to_arrays()):
+        tensors["reader"] = weights
     first_places = fitted.ranker.out_of_fold.labels[:, 0]
     manifest = {
         **images,
@@ -123,7 +127,7 @@ def load(
     fitted = assemble(
         encoder=text_encoder,
         network=network.eval(),
-        ranker=ranker,
+        ranker=_with_reader(ranker, config, tensors.get("reader", {}), text_encoder),
         insertion=insertion,
         history=history,
         taxonomy=stored.taxonomy,
@@ -138,6 +142,19 @@ def load(
         with artifact.same_layout(path):
             images = ImageModel.from_arrays(tensors["images"], manifest["images"], stored.taxonomy, texts, device)
     return config, replace(fitted, image_model=images, start_digest=manifest.get("began"))
+
+
+def _with_reader(
+    ranker: Ranker, config: PolarisConfig, arrays: Mapping[str, NDArray[Any]], encoder: TextEncoder
+) -> Ranker:
+    """The ranker with the second reader that it was trained with, where there was one."""
+    if READER_SCORE not in ranker.columns:
+        return ranker
+    from taxosphere.ranking.reading import ShortlistReader
+    from taxosphere.readers.registry import restore_reader
+
+    reader = restore_reader(config.ranking.reader, arrays, encoder)
+    return replace(ranker, reader=ShortlistReader(reader, config.ranking.reader_depth))
 
 
 def _stored_indexes(

@@ -54,6 +54,12 @@ MODEL: Any = typer.Argument(
 DEVICE: Any = typer.Option(
     None, "--device", metavar="NAME", help="Where to encode and train, as torch names it: cpu, cuda, cuda:1, mps."
 )
+READER: Any = typer.Option(
+    None,
+    "--reader",
+    metavar="NAME",
+    help="A second reader of the first candidates (slow): cross-encoder, a language model, http://HOST/v1#MODEL.",
+)
 WORKERS: Any = typer.Option(1, "--workers", min=1, metavar="N", help="Processes of this machine to rank with.")
 SCHEDULER: Any = typer.Option(
     "", "--scheduler", metavar="ADDRESS", help="Work with the workers of a dask scheduler: tcp://host:8786."

@@ -170,6 +170,10 @@ class RankingConfig(Section):
     batch: PositiveInt = 64
     learning_rate: PositiveFloat = 5e-3
     weight_decay: Weight = 0.3
+    # A second reader of the shortlist: empty for none, 'cross-encoder', a causal language model (name, folder, GGUF
+    # file), or a chat endpoint and its model as http://localhost:11434/v1#MODEL; and how many candidates it reads.
+    reader: str = ""
+    reader_depth: Annotated[int, Field(ge=2)] = 15
     # How common a concept is that belongs below none of the candidates.
     none_share: Annotated[float, Field(gt=0.0, lt=1.0)] = 0.05
 

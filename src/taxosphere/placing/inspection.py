@@ -12,7 +12,6 @@ from taxosphere.encoders.text.registry import encode_text_vectors
 from taxosphere.errors import InputError, require
 from taxosphere.orbit.radius import radii
 from taxosphere.placing.inference import Fitted
-from taxosphere.ranking.features.shortlist import make_shortlist
 from taxosphere.ranking.queries import encode_queries
 from taxosphere.taxonomy import Concept
 from taxosphere.typing import Floats
@@ -82,8 +81,7 @@ def features(fitted: Fitted, query: Concept) -> pd.DataFrame:
         raise InputError("features are those of a concept with a name")
     vectors = encode_text_vectors(fitted.encoder, [query])
     encoded = encode_queries(fitted.network, [query], vectors)
-    ranker = fitted.ranker
-    listed = make_shortlist(fitted.index, encoded, ranker.families, ranker.first_stage)
+    listed = fitted.ranker.shortlist(fitted.index, encoded)
     ids = [fitted.index.taxonomy.ids[position] for position in listed.positions[0]]
     frame: pd.DataFrame = require("pandas", "frames").DataFrame(
         listed.features[0], index=ids, columns=listed.feature_names

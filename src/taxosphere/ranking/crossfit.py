@@ -18,6 +18,7 @@ from taxosphere.ranking.features.novelty import NoveltyScale
 from taxosphere.ranking.features.shortlist import Shortlist, make_shortlist, novelty_of, query_blocks
 from taxosphere.ranking.lexical.index import ConceptTokens
 from taxosphere.ranking.queries import Queries, embed, encode_queries
+from taxosphere.ranking.reading import MakeReader, ShortlistReader
 from taxosphere.ranking.retrieval import (
     DEFAULT_FIRST_STAGE,
     FirstStage,
@@ -204,6 +205,7 @@ def make_examples(
     foreign: Sequence[Concept] = (),
     outside: Longs | None = None,
     novelty: NoveltyScale | None = None,
+    make_reader: MakeReader | None = None,
     random_state: int,
     progress: Progress | None,
 ) -> Examples | None:
@@ -223,6 +225,8 @@ def make_examples(
         Numbers of those to ask; None: all.
     novelty
         Of the seed; None where novelty is not used.
+    make_reader
+        Makes a second reader for each fold, from the seed without what the fold hides; None: there is none.
     random_state
         Chooses concepts and samples.
     progress
@@ -242,7 +246,8 @@ def make_examples(
         if progress is not None:
             progress(number, len(folds), f"ranking parents of the concepts of fold {number + 1} of {len(folds)}")
         others = [part for other, parts in enumerate(samples) for part in parts if other != number]
-        asking = _Asking(fold, config.ranking.families, fit_first_stage(others), novelty)
+        reader = None if make_reader is None else make_reader(fold.split.seed, random_state + number)
+        asking = _Asking(fold, config.ranking.families, fit_first_stage(others), novelty, reader)
         index = fold.candidate_index()
         for kind in (Kind.LEAF, Kind.INNER, Kind.MISSING):
             blocks += asking.hidden(index, fold.numbers(kind), kind)
@@ -260,6 +265,7 @@ class _Asking:
     families: Sequence[str]
     first_stage: FirstStage
     novelty: NoveltyScale | None
+    reader: ShortlistReader | None = None
 
     def hidden(self, index: CandidateIndex, numbers: Longs, kind: Kind) -> Iterator[AskedBlock]:
         """Hidden concepts of the fold, by number."""
@@ -312,6 +318,8 @@ class _Asking:
         self, index: CandidateIndex, queries: Queries, gold: Sequence[Longs], kind: Kind, concept: Longs
     ) -> AskedBlock:
         shortlist = make_shortlist(index, queries, self.families, self.first_stage)
+        if self.reader is not None:
+            shortlist = self.reader.add_scores(shortlist, queries.concepts, index.taxonomy)
         return AskedBlock(kind, shortlist, novelty_of(self.novelty, shortlist), gold, concept)
 
 

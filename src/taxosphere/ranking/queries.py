@@ -41,11 +41,15 @@ class SpherePoints:
 
 @dataclass(frozen=True)
 class Queries:
-    """A block of q queries: parsed names and definitions, text vectors (q, m) and sphere points (q, d)."""
+    """A block of q queries: parsed names and definitions, text vectors (q, m) and sphere points (q, d).
+
+    A second reader reads the ``concepts`` themselves; nothing else does.
+    """
 
     parsed: Sequence[ParsedConcept]
     text_vectors: TextVectors
     points: SpherePoints
+    concepts: Sequence[Concept] = ()
 
     def __len__(self) -> int:
         return len(self.parsed)
@@ -53,7 +57,7 @@ class Queries:
     def part(self, block: slice) -> Queries:
         """Some of the queries."""
         rows = np.arange(len(self))[block]
-        return Queries(self.parsed[block], self.text_vectors.take(rows), self.points.take(rows))
+        return Queries(self.parsed[block], self.text_vectors.take(rows), self.points.take(rows), self.concepts[block])
 
 
 def embed(network: SphereNetwork, vectors: Floats) -> SpherePoints:
@@ -83,4 +87,5 @@ def encode_queries(network: SphereNetwork, concepts: Sequence[Concept], text_vec
     text_vectors
         Their text vectors (q, m).
     """
-    return Queries([parse_concept(concept) for concept in concepts], text_vectors, embed(network, text_vectors.full))
+    parsed = [parse_concept(concept) for concept in concepts]
+    return Queries(parsed, text_vectors, embed(network, text_vectors.full), concepts)

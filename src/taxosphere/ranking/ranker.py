@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,9 @@ from taxosphere.ranking.parent_set import ONE_PARENT, ParentSet
 from taxosphere.ranking.queries import Queries
 from taxosphere.ranking.retrieval import DEFAULT_FIRST_STAGE, FirstStage
 from taxosphere.typing import Booleans, Floats, Longs
+
+if TYPE_CHECKING:
+    from taxosphere.ranking.reading import ShortlistReader
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,6 +99,8 @@ class Ranker:
         Of the seed's own concepts; None where ``none_model`` does not read it.
     parent_set
         Which further parents a concept gets beside the best one.
+    reader
+        Second reader whose score is one of the features; None where there is none. Not part of `to_arrays`.
     """
 
     families: tuple[str, ...]
@@ -111,6 +116,7 @@ class Ranker:
     mean_orphan_score: float = 0.0
     novelty: NoveltyScale | None = None
     parent_set: ParentSet = ONE_PARENT
+    reader: ShortlistReader | None = None
 
     def __post_init__(self) -> None:
         check_families(self.families)
@@ -141,16 +147,24 @@ class Ranker:
         all_scores
             Whether to score all candidates, not only those on the shortlist.
         """
-        shortlist = make_shortlist(
-            index, queries, self.families, self.first_stage, exclude=exclude, all_scores=all_scores
-        )
         return self.rank_shortlist(
-            shortlist,
+            self.shortlist(index, queries, exclude=exclude, all_scores=all_scores),
             queries.points.z,
             index.points.z,
             index.radius_gaps,
             n_explained=n_explained,
         )
+
+    def shortlist(
+        self, index: CandidateIndex, queries: Queries, *, exclude: Longs | None = None, all_scores: bool = False
+    ) -> Shortlist:
+        """Features of the candidates that the first stage lists, and of the second reader; parameters as for `rank`."""
+        shortlist = make_shortlist(
+            index, queries, self.families, self.first_stage, exclude=exclude, all_scores=all_scores
+        )
+        if self.reader is None:
+            return shortlist
+        return self.reader.add_scores(shortlist, queries.concepts, index.taxonomy)
 
     def rank_shortlist(
         self,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from taxosphere.model.config import PolarisConfig, RankingConfig
 from taxosphere.model.embedding import RefitWithout
 from taxosphere.ranking.crossfit import Examples, make_examples
 from taxosphere.ranking.features.candidates import orphan_scores
+from taxosphere.ranking.features.catalogue import READER_SCORE
 from taxosphere.ranking.features.novelty import NoveltyScale, nearness
 from taxosphere.ranking.features.shortlist import add_relative_columns
 from taxosphere.ranking.foreign import outside
@@ -19,6 +21,7 @@ from taxosphere.ranking.out_of_fold import OutOfFold, calibrate, train_on, with_
 from taxosphere.ranking.parent_set import ParentSet
 from taxosphere.ranking.prior import Prior
 from taxosphere.ranking.ranker import Ranker
+from taxosphere.ranking.reading import MakeReader
 from taxosphere.ranking.retrieval import COSINE, DEFAULT_FIRST_STAGE, FirstStage
 from taxosphere.taxonomy import Concept, Taxonomy
 from taxosphere.typing import Progress
@@ -35,6 +38,7 @@ def fit_ranker(
     *,
     vectors: TextVectors,
     foreign: Sequence[Concept] = (),
+    make_reader: MakeReader | None = None,
     gamma: float,
     random_state: int,
     progress: Progress | None = None,
@@ -43,12 +47,8 @@ def fit_ranker(
 
     Parameters
     ----------
-    seed
-        The taxonomy.
-    refit
-        Trains a head on a part of it.
-    config
-        All settings.
+    seed, refit, config, make_reader, random_state, progress
+        As in `make_examples`; one more reader is made for the whole seed.
     prior
         What to start from, or None.
     vectors
@@ -57,8 +57,6 @@ def fit_ranker(
         Concepts of other fields; none where they cannot be encoded.
     gamma
         γ of the gate for the head that the ranker will be used with.
-    random_state, progress
-        As in `make_examples`.
     """
     if len(seed.edge_array) == 0:  # the prior relies on the embedding, which was trained on nothing here
         prior = None
@@ -71,12 +69,13 @@ def fit_ranker(
         foreign=foreign,
         outside=outside(foreign, novelty.novelty(nearness(others, seed_vectors)), seed),
         novelty=novelty,
+        make_reader=make_reader,
         random_state=random_state,
         progress=progress,
     )
     if progress is not None and examples is not None:
         progress(0, 1, f"training the ranker on {len(examples):,} lists")
-    return fit_ranker_on_examples(
+    ranker = fit_ranker_on_examples(
         examples,
         config.ranking,
         prior,
@@ -87,6 +86,9 @@ def fit_ranker(
         mean_orphan_score=float(orphan_scores(seed).mean()),
         novelty=novelty,
     )
+    if make_reader is None or READER_SCORE not in ranker.columns:  # with too few examples nothing is trained
+        return ranker
+    return replace(ranker, reader=make_reader(seed, random_state))
 
 
 def fit_ranker_on_examples(

@@ -5,16 +5,18 @@ It begins from the text encoder's weights and learns from a seed without the lea
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from taxosphere.encoders.text.transformer import TransformerEncoder
+from taxosphere.model.checkpoint import strip_prefix
 from taxosphere.model.negatives import NONE, Lineage, Mix, sample
 from taxosphere.readers.reader import Candidate, candidates_at
 from taxosphere.taxonomy import Concept, Taxonomy
@@ -123,6 +125,19 @@ class CrossEncoder:
             if progress is not None:
                 progress(number, len(steps))
         return reader
+
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """Weights by name, for a model folder."""
+        weights = {f"encoder.{name}": value for name, value in self.encoder.model.named_parameters()}
+        weights |= {f"head.{name}": value for name, value in self.head.named_parameters()}
+        return {name: value.detach().numpy().copy() for name, value in weights.items()}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], encoder: TransformerEncoder) -> CrossEncoder:
+        """The cross-encoder that `to_arrays` wrote; ``encoder`` is the one it began from."""
+        head = nn.Linear(encoder.dim, 1)
+        head.load_state_dict({name: torch.tensor(value) for name, value in strip_prefix("head.", arrays).items()})
+        return cls(encoder.with_weights(strip_prefix("encoder.", arrays)), head, CrossEncoderSettings())
 
     def score(self, query: Concept, candidates: Sequence[Candidate]) -> Floats:
         """Scores (n,) of the candidates, higher is better."""

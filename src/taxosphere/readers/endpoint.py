@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from taxosphere import atomic
 from taxosphere.errors import InputError, TaxosphereError
@@ -116,6 +117,10 @@ class EndpointReader:
         for place, number in enumerate(listed_numbers(self._answer(self._request(query, candidates)), len(candidates))):
             scores[number - 1] = 1.0 / (place + 1)
         return scores
+
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """Nothing: the model stays where it is."""
+        return {}
 
     def estimate(self, questions: Sequence[Question]) -> Estimate:
         """What `score` of these questions will take, to be said before it begins."""

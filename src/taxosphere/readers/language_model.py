@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from taxosphere.errors import InputError
 from taxosphere.readers.reader import Candidate
@@ -98,6 +99,10 @@ class LanguageModelReader:
             self._neutral.update(zip(fresh, values.tolist(), strict=True))
             scores = scores - np.array([self._neutral[path] for path in paths], np.float32)
         return scores
+
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """Nothing: it is loaded again by its name."""
+        return {}
 
     def _prompt(self, text: str, name: str) -> list[int]:
         """Token ids of what stands before the path: the query's text, cut to length, and the begun sentence."""

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
+
+from numpy.typing import NDArray
 
 from taxosphere.taxonomy import Concept, Taxonomy
 from taxosphere.typing import Floats
 
+CROSS_ENCODER = "cross-encoder"  # what settings call a reader that begins from the text encoder
 MOST_CHILDREN = 8
 
 
@@ -49,6 +52,9 @@ class Reader(Protocol):
 
     def score(self, query: Concept, candidates: Sequence[Candidate]) -> Floats:
         """Scores (n,) of the candidates, higher is better; comparable within this query only."""
+
+    def to_arrays(self) -> Mapping[str, NDArray[Any]]:
+        """Weights that were trained here, for a model folder; none where the reader is loaded again by its name."""
 
 
 def candidates_at(

@@ -11,7 +11,7 @@ import typer
 
 from taxosphere import atomic
 from taxosphere.cli import output
-from taxosphere.cli.options import reads_taxonomy
+from taxosphere.cli.options import READER, reads_taxonomy
 from taxosphere.cli.progress import steps
 from taxosphere.cli.seeds import LAST_SEED, refuse_seeds
 from taxosphere.cli.settings import parse
@@ -92,6 +92,7 @@ def evaluate(
     fine_tune: bool = typer.Option(
         False, "--fine-tune", help="Let the encoder learn along; 'polaris-paper' does anyway."
     ),
+    reader: str | None = READER,
     set_: list[str] = typer.Option([], "--set", metavar="KEY=VALUE", help="A setting of the method; repeatable."),
     without_descriptions: bool = typer.Option(False, help="Let methods read names only."),
     repair: bool = typer.Option(False, help="Break cycles instead of refusing them."),
@@ -111,9 +112,11 @@ def evaluate(
     require("torch", "train")
     from taxosphere.encoders.text import registry as text_encoders
     from taxosphere.evaluation import datasets, image_protocol, image_tasks, protocol
+    from taxosphere.model.config import literal
 
     refuse_seeds(seed, runs)
-    settings = parse([*set_, *(["training.fine_tune=true"] if fine_tune else [])])
+    flags = {"training.fine_tune": "true" if fine_tune else None, "ranking.reader": reader and literal(reader)}
+    settings = parse([*set_, *(f"{key}={value}" for key, value in flags.items() if value)])
     tasks = methods.tasks(method)  # an unknown name is better said before the work begins
     if out:
         atomic.refuse_place(out)
@@ -127,6 +130,7 @@ def evaluate(
             {
                 "--set": set_,
                 "--fine-tune": fine_tune,
+                "--reader": reader,
                 "--queries": queries is not Queries.leaves,
                 "--without-descriptions": without_descriptions,
                 "--repair": repair,

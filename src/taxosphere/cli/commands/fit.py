@@ -9,7 +9,7 @@ import typer
 
 from taxosphere.cli import completion, output
 from taxosphere.cli.commands.convert import show_reading
-from taxosphere.cli.options import DEVICE, reads_taxonomy
+from taxosphere.cli.options import DEVICE, READER, reads_taxonomy
 from taxosphere.cli.progress import steps
 from taxosphere.cli.seeds import LAST_SEED
 from taxosphere.cli.signals import Stopped
@@ -45,6 +45,7 @@ def fit(
     fine_tune: bool = typer.Option(
         False, "--fine-tune", help="Let the encoder learn along; kept if it answers better."
     ),
+    reader: str | None = READER,
     seed: int | None = typer.Option(
         None, min=0, max=LAST_SEED, help="Random state; the same one gives the same model."
     ),
@@ -96,6 +97,7 @@ def fit(
         "images.encoder": image_encoder and literal(image_encoder),
         "images.broken": "skip" if skip_broken else None,
         "training.fine_tune": "true" if fine_tune else None,
+        "ranking.reader": reader and literal(reader),
         "seed": seed,
     }
     changes = [*set_, *(f"{key}={value}" for key, value in flags.items() if value is not None)]

@@ -18,8 +18,9 @@ from taxosphere.model.config import RankingConfig
 
 FAMILIES: tuple[str, ...] = RankingConfig().families
 """Families that the setting ``ranking.families`` switches on and off; all of them are on by default."""
-FIRST_STAGE, IMAGES = "first stage", "images"
-"""Families that are always on: the first-stage score, and the features of the image ranker."""
+FIRST_STAGE, READER, IMAGES = "first stage", "reader", "images"
+"""Families that are always on: the first-stage score, what a second reader says where there is one, and the features of
+the image ranker."""
 
 GAP, RANK = ", gap to the best", ", rank"
 """Suffixes of the columns that tell a relative feature's distance to the best of the list, and its rank there."""
@@ -38,7 +39,7 @@ class Feature:
     name
         Shown to users among the reasons of a suggestion.
     family
-        One of `FAMILIES`, "first stage" or "images".
+        One of `FAMILIES`, "first stage", "reader" or "images".
     help
         What a large value says of the candidate; completes the sentence "a candidate is likely because …".
     relative
@@ -248,6 +249,14 @@ _STRUCTURE = (
 _FIRST_STAGE = (
     Feature("first-stage score", FIRST_STAGE, "the weighted sum of all features that made the shortlist is high"),
 )
+_READER = (
+    Feature(
+        "reader score",
+        READER,
+        "a [second reader](readers.md) finds it more fitting than the others, path and children included",
+        relative=True,
+    ),
+)
 _IMAGES = (
     Feature("image similarity", IMAGES, "its images are like the query's", relative=True),
     Feature("text to image similarity", IMAGES, "its text is like the query's images", relative=True),
@@ -299,9 +308,10 @@ CATALOGUE: tuple[Feature, ...] = (
     *_WORDS_BELOW,
     *_STRUCTURE,
     *_FIRST_STAGE,
+    *_READER,
     *_IMAGES,
 )
-FIRST_STAGE_SCORE = _FIRST_STAGE[0].name
+FIRST_STAGE_SCORE, READER_SCORE = _FIRST_STAGE[0].name, _READER[0].name
 _BY_NAME = {row.name: row for row in CATALOGUE}
 
 
