@@ -65,7 +65,7 @@ def save(fitted: Fitted, config: PolarisConfig, path: str | PathLike[str]) -> No
     if fitted.untuned_encoder is not fitted.encoder:
         tensors["encoder"] = dict(text_encoders.trainable(fitted.encoder).tuned)
     if fitted.ranker.reader is not None and (weights := fitted.ranker.reader.reader.to_arrays()):
-        tensors["reader"] = weights
+        tensors["reader"] = dict(weights)
     first_places = fitted.ranker.out_of_fold.labels[:, 0]
     manifest = {
         **images,
