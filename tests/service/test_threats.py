@@ -28,6 +28,7 @@ from taxosphere.errors import InputError
 from taxosphere.service import limits
 from taxosphere.service.app import make_app
 from taxosphere.service.auth import Access, local_token, read_tokens
+from taxosphere.service.model_answers import ANSWERS
 from taxosphere.service.server import Listening, bind, check, is_loopback
 from taxosphere.service.store_access import Person
 from taxosphere.taxonomy import Taxonomy
@@ -494,7 +495,8 @@ def test_10_a_full_queue_answers_429(bench: Workbench, monkeypatch: pytest.Monke
     import threading
 
     release = threading.Event()
-    blocked = bench.suggester.call(lambda model: release.wait(30))
+    monkeypatch.setitem(ANSWERS, "wait", lambda model, question: release.wait(30))
+    blocked = bench.suggester.ask("wait")
     try:
         monkeypatch.setattr(limits, "WAITING_CONCEPTS", 300)
         waiting = bench.suggester.suggest([load_concept()] * 299, 1)

@@ -49,7 +49,7 @@ class Task:
     def model(self) -> Polaris:
         """The active model, loaded."""
         self.report(0, 1, "loading the model")
-        return self.workbench.setup.load(self.workbench.active_model().path)
+        return self.workbench.setup.load_model(self.workbench.active_model().path)
 
 
 def queue_item(concept: Concept, record: dict[str, Any]) -> QueueItem:

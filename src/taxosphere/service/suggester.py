@@ -1,7 +1,7 @@
-"""The model at work in one thread: requests for suggestions wait in a bounded queue and are answered in batches.
+"""Requests for the model wait in a bounded queue and are answered in batches, by one thread.
 
-torch and numpy are busy in one thread only, off the event loop; whatever has come in while a batch was computed makes
-the next one, so that many small requests cost little more than one large request.
+Whatever has come in while a batch was computed makes the next one, so that many small requests cost little more than
+one large request. The model is in a process of its own (`model_process`); where that is killed, another one is started.
 """
 
 from __future__ import annotations
@@ -9,22 +9,20 @@ from __future__ import annotations
 import logging
 import threading
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, replace
-from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import dataclass
+from typing import Any
 
-from taxosphere.errors import InputError
-from taxosphere.service import limits, model_access
+from taxosphere.decisions.events import concept_record
+from taxosphere.service import limits
+from taxosphere.service.model_answers import SUGGEST
+from taxosphere.service.model_process import AnyModel, ProcessDied
 from taxosphere.taxonomy import Concept
 
-if TYPE_CHECKING:
-    from taxosphere.polaris import Polaris
-
-T = TypeVar("T")
 _LOG = logging.getLogger("taxosphere")
 LOADING, READY, FAILED = "loading", "ready", "failed"
+_PAUSE = 5.0  # seconds before a process that was killed while it loaded the model is followed by another
 
 
 class Busy(Exception):
@@ -37,30 +35,30 @@ class NotReady(Exception):
 
 @dataclass(slots=True)
 class _Task:
-    """Work for the thread: some concepts to suggest for, or a function of the model."""
+    """One question to the model; those of the kind `SUGGEST` are asked several at once."""
 
     future: Future[Any]
-    concepts: Sequence[Concept] = ()
-    k: int = 10
-    call: Callable[[Polaris], Any] | None = None
+    kind: str
+    question: Any
+    size: int = 1
 
 
 class Suggester:
-    """Owns the active model and answers for it.
+    """Asks the active model.
 
     Parameters
     ----------
-    load
-        Reads a model from its folder.
+    model
+        Where it is.
     """
 
-    def __init__(self, load: Callable[[str], Polaris]) -> None:
-        self._load = load
+    def __init__(self, model: AnyModel) -> None:
+        self._model = model
         self._wake = threading.Condition()
         self._tasks: deque[_Task] = deque()
         self._waiting = 0
-        self._model: Polaris | None = None
         self._next: tuple[str, str] | None = None
+        self._path = ""
         self._stopped = False
         self.version = ""
         """Id of the model that answers."""
@@ -79,10 +77,11 @@ class Suggester:
             self._wake.notify()
 
     def stop(self) -> None:
-        """End the thread after what it is doing."""
+        """End the thread, and the model with it."""
         with self._wake:
             self._stopped = True
             self._wake.notify()
+        self._model.close()
         if self._thread.is_alive():
             self._thread.join(5)
 
@@ -96,20 +95,20 @@ class Suggester:
         NotReady
             Where there is no model yet.
         """
-        return self._submit(_Task(Future(), concepts, k))
+        question = {"concepts": [concept_record(concept) for concept in concepts], "k": k}
+        return self._submit(_Task(Future(), SUGGEST, question, max(1, len(concepts))))
 
-    def call(self, function: Callable[[Polaris], T]) -> Future[T]:
-        """What a function makes of the model, computed in the thread; raises as `suggest` does."""
-        return self._submit(_Task(Future(), call=function))
+    def ask(self, kind: str, question: Any = None, size: int = 1) -> Future[Any]:
+        """Another answer of `model_answers.ANSWERS`, about ``size`` concepts; raises as `suggest` does."""
+        return self._submit(_Task(Future(), kind, question, size))
 
     def _submit(self, task: _Task) -> Future[Any]:
-        size = max(1, len(task.concepts))
         with self._wake:
-            if self._model is None:
+            if self.state != READY:
                 raise NotReady
-            if self._waiting + size > limits.WAITING_CONCEPTS:
+            if self._waiting + task.size > limits.WAITING_CONCEPTS:
                 raise Busy
-            self._waiting += size
+            self._waiting += task.size
             self._tasks.append(task)
             self._wake.notify()
         return task.future
@@ -133,68 +132,75 @@ class Suggester:
     def _take(self) -> list[_Task]:
         """The oldest task, and more like it up to a full batch."""
         batch = [self._tasks.popleft()]
-        size = max(1, len(batch[0].concepts))
-        while batch[0].call is None and self._tasks and self._tasks[0].call is None:
-            if size + len(self._tasks[0].concepts) > limits.BATCH:
+        size = batch[0].size
+        while batch[0].kind == SUGGEST and self._tasks and self._tasks[0].kind == SUGGEST:
+            if size + self._tasks[0].size > limits.BATCH:
                 break
             batch.append(self._tasks.popleft())
-            size += len(batch[-1].concepts)
+            size += batch[-1].size
         self._waiting -= size
         return batch
 
     def _change(self, version: str, path: str) -> None:
+        """Load a model; where that fails, go on with the one before."""
         try:
-            model = self._load(path)
-        except Exception:
-            _LOG.exception("the model '%s' cannot be loaded", version)
-            if self._model is None:
+            self._model.load(path)
+        except ProcessDied:
+            self._died(version, path)
+        except Exception as error:
+            _LOG.error("the model '%s' cannot be loaded: %s", version, error)
+            if self._path in ("", path):
                 self.state = FAILED
-            return
-        self._model, self.version, self.state = model, version, READY
+            else:
+                self._change(self.version, self._path)
+        else:
+            self.version, self._path, self.state = version, path, READY
+
+    def _died(self, version: str, path: str) -> None:
+        """The process is gone: load the model again, after a pause where it had not come to answer."""
+        with self._wake:
+            if self._stopped:
+                return
+            _LOG.warning("the process of the model was killed and is started again")
+            if self.state == LOADING:
+                self._wake.wait_for(lambda: self._stopped or self._next is not None, _PAUSE)
+            self.state = LOADING
+            self._next = self._next or (version, path)
+            waiting, self._waiting = list(self._tasks), 0
+            self._tasks.clear()
+        for task in waiting:
+            if task.future.set_running_or_notify_cancel():
+                task.future.set_exception(NotReady())
 
     def _work(self, batch: list[_Task]) -> None:
         wanted = [task for task in batch if task.future.set_running_or_notify_cancel()]
-        model = self._model
-        assert model is not None
-        if len(wanted) == 1 and wanted[0].call is not None:
-            _settle(wanted[0].future, wanted[0].call, model)
-            return
         try:
-            answers = _suggest(model, wanted)
-        except Exception:  # one request at a time finds the faulty one
+            self._answer(wanted)
+        except ProcessDied:
+            self._died(self.version, self._path)
             for task in wanted:
-                _settle(task.future, partial(_suggest_one, task), model)
-            return
-        for task, answer in zip(wanted, answers, strict=True):
-            task.future.set_result(answer)
+                if not task.future.done():
+                    task.future.set_exception(NotReady())
 
-
-def _settle(future: Future[Any], call: Callable[[Polaris], Any], model: Polaris) -> None:
-    try:
-        future.set_result(call(model))
-    except Exception as error:
-        future.set_exception(error)
-
-
-def _suggest_one(task: _Task, model: Polaris) -> list[dict[str, Any]]:
-    return _suggest(model, [task])[0]
-
-
-def _suggest(model: Polaris, tasks: Sequence[_Task]) -> list[list[dict[str, Any]]]:
-    """Documents for each task, from one batch."""
-    concepts = [replace(concept, id="") for task in tasks for concept in task.concepts]
-    if not concepts:
-        return []
-    if not all(concept.name.strip() for concept in concepts):
-        raise InputError("a new concept needs a name")
-    ranked = iter(model.suggest_many(concepts, k=max(task.k for task in tasks)))
-    answers = []
-    for task in tasks:
-        documents = []
-        for concept in task.concepts:
-            document = model_access.document(model, next(ranked))
-            document["query"]["id"] = concept.id
-            document["suggestions"] = document["suggestions"][: task.k]
-            documents.append(document)
-        answers.append(documents)
-    return answers
+    def _answer(self, wanted: list[_Task]) -> None:
+        if len(wanted) > 1:
+            try:
+                answers = self._model.ask(SUGGEST, [task.question for task in wanted])
+            except ProcessDied:
+                raise
+            except Exception:  # one request at a time finds the faulty one
+                _LOG.debug("a batch is asked one by one", exc_info=True)
+            else:
+                for task, answer in zip(wanted, answers, strict=True):
+                    task.future.set_result(answer)
+                return
+        for task in wanted:
+            try:
+                if task.kind == SUGGEST:
+                    task.future.set_result(self._model.ask(SUGGEST, [task.question])[0])
+                else:
+                    task.future.set_result(self._model.ask(task.kind, task.question))
+            except ProcessDied:
+                raise
+            except Exception as error:
+                task.future.set_exception(error)

@@ -17,6 +17,7 @@ from taxosphere.placing.duplicates import NameIndex
 from taxosphere.service import store_bases, store_jobs
 from taxosphere.service.history import History
 from taxosphere.service.live import MOST_REPLAYED, Hub, Notice
+from taxosphere.service.model_process import ModelHere, ModelProcess
 from taxosphere.service.pending import Pending
 from taxosphere.service.queue_view import QueueView
 from taxosphere.service.store import Store
@@ -35,13 +36,6 @@ STATES = {store_jobs.WAITING: "queued"}
 """Names of job states in the API where the store has others."""
 
 
-def load_model(path: str) -> Polaris:
-    """The model in a folder; torch is imported here, where it is needed first."""
-    from taxosphere.polaris import Polaris
-
-    return Polaris.load(path)
-
-
 @dataclass(frozen=True, slots=True)
 class Setup:
     """Where a workbench keeps what.
@@ -55,7 +49,7 @@ class Setup:
     url
         The database, as `Store` takes it.
     load
-        Reads a model folder; tests have one with an encoder of their own.
+        Reads a model folder, for suggestions in this process; without it the model gets a process of its own.
     title
         What the taxonomy is called on the page; the name of the model's folder where nothing is said.
     """
@@ -63,17 +57,25 @@ class Setup:
     model: Path
     folder: Path
     url: str
-    load: Callable[[str], Polaris] = load_model
+    load: Callable[[str], Polaris] | None = None
     title: str = ""
 
     @classmethod
     def beside(
-        cls, model: Path, url: str = "", load: Callable[[str], Polaris] = load_model, *, title: str = ""
+        cls, model: Path, url: str = "", load: Callable[[str], Polaris] | None = None, *, title: str = ""
     ) -> Setup:
         """A workbench in ``MODEL.workbench`` beside the model, with a file of SQLite in it unless ``url`` says else."""
         model = model.absolute()
         folder = model.parent / f"{model.name}.workbench"
         return cls(model, folder, url or str(folder / "decisions.db"), load, title)
+
+    def load_model(self, path: str) -> Polaris:
+        """The model in a folder, in this process; torch is imported here, where it is needed first."""
+        if self.load is not None:
+            return self.load(path)
+        from taxosphere.polaris import Polaris
+
+        return Polaris.load(path)
 
     def prepare(self) -> None:
         """Make the folders, private ones."""
@@ -126,7 +128,7 @@ class Workbench:
         self.queue = QueueView(lambda: self.ledger.latest, self.view)
         self.history = History(self.view)
         self.pending = Pending(lambda: self.ledger.latest)
-        self.suggester = Suggester(setup.load)
+        self.suggester = Suggester(ModelProcess() if setup.load is None else ModelHere(setup.load))
         self.hub = Hub(self._look)
         self._told = threading.Lock()
         self._seen: dict[str, Any] = {}

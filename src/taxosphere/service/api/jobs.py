@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter
 from starlette.concurrency import run_in_threadpool
 
-from taxosphere.service import model_access, store_jobs, uploads
+from taxosphere.service import store_jobs, uploads
 from taxosphere.service.answers import (
     ImportStarted,
     JobDocument,
@@ -70,13 +70,7 @@ def cancel(bench: Bench, id: str, body: Nothing) -> JobDocument:  # noqa: ARG001
 async def model(bench: Bench) -> ModelDocument:
     """What the active model was trained on, its figures on hidden leaves, and the other versions."""
     try:
-        future = bench.suggester.call(
-            lambda model: {
-                "trained_on": model_access.trained_on(model),
-                "figures": model_access.figures(model),
-                "calibration": model_access.calibration(model),
-            }
-        )
+        future = bench.suggester.ask("overview")
     except (Busy, NotReady) as error:
         raise refusal(error) from None
     document = await computed(future)

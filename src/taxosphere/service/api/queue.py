@@ -7,8 +7,9 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query
 from starlette.concurrency import run_in_threadpool
 
+from taxosphere.decisions.events import concept_record
 from taxosphere.placing.concept_list import with_ids
-from taxosphere.service import model_access, store_items
+from taxosphere.service import store_items
 from taxosphere.service.answers import ItemDetail, ItemRow, QueueAdded, QueuePage
 from taxosphere.service.api.shared import Bench, Cursor, Filter, Limit, Search, computed, no_nul, problems, refusal
 from taxosphere.service.jobs import queue_item
@@ -51,10 +52,10 @@ async def add(bench: Bench, body: QueueRequest) -> QueueAdded:
     ]
     concepts = with_ids(asked, bench.view.base)
     try:
-        future = bench.suggester.call(lambda model: model_access.records(model, concepts))
+        future = bench.suggester.ask("records", [concept_record(concept) for concept in concepts], len(concepts))
     except (Busy, NotReady) as error:
         raise refusal(error) from None
-    items = [queue_item(concept, record) for concept, record in await computed(future)]
+    items = [queue_item(concept, record) for concept, record in zip(concepts, await computed(future), strict=True)]
     return QueueAdded(added=await run_in_threadpool(_put, bench, items))
 
 

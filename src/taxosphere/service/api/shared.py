@@ -58,6 +58,8 @@ async def computed(future: Future[T]) -> T:
     except TimeoutError:
         future.cancel()
         raise Problem(503, "the model did not answer in time", {"Retry-After": "5"}) from None
+    except NotReady as error:  # its process was killed
+        raise refusal(error) from None
 
 
 def refusal(error: Busy | NotReady) -> Problem:

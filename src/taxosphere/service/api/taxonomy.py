@@ -8,7 +8,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 from starlette.concurrency import run_in_threadpool
 
-from taxosphere.service import cursors, limits, model_access, store_items
+from taxosphere.decisions.events import concept_record
+from taxosphere.service import cursors, limits, store_items
 from taxosphere.service.answers import ConceptDetail, ConceptPage, SphereDocument, SuggestAnswer, TaxonomySummary
 from taxosphere.service.api.shared import Bench, Cursor, Limit, Search, computed, no_nul, problems, refusal
 from taxosphere.service.permissions import API
@@ -140,7 +141,8 @@ async def sphere(bench: Bench, item: Annotated[str, Query(min_length=1, max_leng
     no_nul(item)
     concept, candidates = await run_in_threadpool(_candidates, bench, item)
     try:
-        future = bench.suggester.call(lambda model: model_access.sphere(model, concept, candidates))
+        question = {"concept": concept_record(concept), "candidates": candidates}
+        future = bench.suggester.ask("sphere", question)
     except (Busy, NotReady) as error:
         raise refusal(error) from None
     return SphereDocument.model_validate(await computed(future))

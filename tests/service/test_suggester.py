@@ -1,0 +1,101 @@
+"""The model in a process of its own: the same answers as here, refusals in words, and another one after a kill."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from support.meadow import meadow
+from support.tiny_encoder import build_static_encoder
+from support.workbenches import QUICK
+from taxosphere import Concept, Polaris, PolarisConfig
+from taxosphere.decisions.events import concept_record
+from taxosphere.errors import InputError
+from taxosphere.service.model_process import AnswerFailed, ModelHere, ModelProcess
+from taxosphere.service.suggester import NotReady, Suggester
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model whose encoder another process can load by its path."""
+    place = tmp_path_factory.mktemp("static")
+    encoder = build_static_encoder(place / "encoder")
+    Polaris(PolarisConfig().with_overrides(QUICK)).fit(meadow(), encoder=str(encoder)).save(place / "model")
+    return place / "model"
+
+
+@pytest.fixture(scope="module")
+def process(folder: Path) -> Iterator[ModelProcess]:
+    model = ModelProcess()
+    model.load(str(folder))
+    yield model
+    model.close()
+
+
+def concept(name: str) -> Concept:
+    return Concept(name, name, f"a kind of {name.split()[-1]}")
+
+
+def test_answers_are_those_of_the_model_in_this_process(folder: Path, process: ModelProcess) -> None:
+    here = ModelHere(Polaris.load)
+    here.load(str(folder))
+    records = [concept_record(concept(name)) for name in ("green bird", "tiny tree")]
+    tasks = [{"concepts": records, "k": 3}, {"concepts": records[1:], "k": 1}]
+    assert process.ask("suggest", tasks) == here.ask("suggest", tasks)
+    assert [len(document["suggestions"]) for document in process.ask("suggest", tasks)[0]] == [3, 3]
+    assert process.ask("records", records) == here.ask("records", records)
+    assert process.ask("overview", None) == here.ask("overview", None)
+    candidates = process.ask("records", records)[0]["suggestions"]
+    question = {"concept": records[0], "candidates": candidates}
+    assert process.ask("sphere", question) == here.ask("sphere", question)
+
+
+def test_a_faulty_question_is_refused_and_the_next_one_answered(process: ModelProcess) -> None:
+    nameless = [{"concepts": [{"id": "x", "name": " "}], "k": 3}]
+    with pytest.raises(InputError, match="needs a name"):
+        process.ask("suggest", nameless)
+    with pytest.raises(AnswerFailed, match="log"):
+        process.ask("sphere", {"concept": {}})
+    assert process.ask("overview", None)["trained_on"]["concepts"] == len(meadow())
+
+
+def test_a_folder_that_is_no_model_fails_in_words(tmp_path: Path) -> None:
+    model = ModelProcess()
+    try:
+        with pytest.raises(AnswerFailed, match="nowhere"):
+            model.load(str(tmp_path / "nowhere"))
+    finally:
+        model.close()
+
+
+def until_ready(suggester: Suggester) -> None:
+    until = time.monotonic() + 60
+    while suggester.state == "loading" and time.monotonic() < until:
+        time.sleep(0.02)
+    assert suggester.state == "ready"
+
+
+def test_a_killed_process_is_followed_by_another(folder: Path, tmp_path: Path) -> None:
+    model = ModelProcess()
+    suggester = Suggester(model)
+    suggester.start("first", str(folder))
+    try:
+        until_ready(suggester)
+        before = suggester.suggest([concept("green bird")], 3).result(60)
+        assert model._process is not None
+        os.kill(model._process.pid, signal.SIGKILL)
+        with pytest.raises(NotReady):
+            suggester.suggest([concept("green bird")], 3).result(60)
+        until_ready(suggester)
+        assert suggester.suggest([concept("green bird")], 3).result(60) == before
+        suggester.switch("second", str(tmp_path / "nowhere"))  # cannot be loaded: the one before answers again
+        assert suggester.suggest([concept("green bird")], 3).result(60) == before
+        assert suggester.version == "first"
+    finally:
+        suggester.stop()
+    assert model._process is None
