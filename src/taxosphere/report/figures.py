@@ -10,6 +10,7 @@ from html import escape
 from taxosphere.report.html import Markup
 from taxosphere.report.svg import _svg, _text
 
+_MOST_TICKS = 12  # numbers below an axis, so that they do not overlap
 COLOURS = ("var(--accent)", "var(--warm)", "var(--good)", "var(--bad)", "var(--soft)")
 
 
@@ -78,13 +79,15 @@ def lines(series: Series, title: str, x_label: str = "", y_label: str = "") -> M
     """One line per name through (x, y) points, axes fitted to all of them."""
     points = [point for line in series.values() for point in line]
     frame = _Frame.around([x for x, _ in points], [y for _, y in points])
-    parts = frame.axes(x_label, y_label, sorted({x for x, _ in points}))
+    places = sorted({x for x, _ in points})
+    ticks = places if len(places) <= _MOST_TICKS else places[:: math.ceil(len(places) / _MOST_TICKS)]
+    parts = frame.axes(x_label, y_label, ticks)
     for number, (name, line) in enumerate(series.items()):
         colour = COLOURS[number % len(COLOURS)]
-        places = [(frame.x(x), frame.y(y)) for x, y in sorted(line)]
-        way = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
+        path = [(frame.x(x), frame.y(y)) for x, y in sorted(line)]
+        way = " ".join(f"{x:.1f},{y:.1f}" for x, y in path)
         parts.append(f'<polyline points="{way}" fill="none" stroke="{colour}" stroke-width="2"/>')
-        for (x, y), (at, value) in zip(places, sorted(line)):
+        for (x, y), (at, value) in zip(path, sorted(line)):
             parts.append(
                 f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.5" fill="{colour}">'
                 f"<title>{escape(name)} at {at:g}: {value:.2f}</title></circle>"

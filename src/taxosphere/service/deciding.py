@@ -68,11 +68,11 @@ def decide(workbench: Workbench, choice: Choice, person: Person, *, version: int
         Where the decision cannot be carried out.
     """
     key = f"{person.name}\n{key}" if key else ""
-    with workbench.store.reading() as connection:
-        former = history.find_by_key(connection, key) if key else None
-        if former is not None:
-            return _answer(workbench, former[0], _same_choice(former[1], choice))
-        item = store_items.get(connection, choice.item)
+    with workbench.store.asking() as connection:
+        item, is_repeated = store_items.get_and_former(connection, choice.item, key)
+        former = history.find_by_key(connection, key) if is_repeated else None
+    if former is not None:
+        return _answer(workbench, former[0], _same_choice(former[1], choice))
     event = _event(workbench, item, choice, person)
     try:
         recorded = workbench.ledger.decide(event, key=key, version=version)
@@ -192,7 +192,6 @@ def _stale(workbench: Workbench, item: str) -> Problem:
 
 
 def _answer(workbench: Workbench, seq: int, event: Event) -> Document:
-    with workbench.store.reading() as connection:
-        item = workbench.queue.row(connection, event.item)
-        following = workbench.queue.following(connection, event.item)
+    with workbench.store.asking() as connection:
+        item, following = workbench.queue.row_and_next(connection, event.item)
     return {"event": workbench.history.document(seq, event), "item": item, "next": following}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -95,8 +95,22 @@ class QueueView:
 
     def row(self, connection: Connection, id: str) -> Document | None:
         """One row, None where the queue holds no such item."""
-        record = connection.execute(sa.select(*_COLUMNS).where(ITEMS.c.id == id)).first()
-        return None if record is None else self._row(record)
+        return self.rows(connection, [id]).get(id)
+
+    def rows(self, connection: Connection, ids: Sequence[str]) -> dict[str, Document]:
+        """Rows by id; an id that the queue does not hold is left out."""
+        chosen = sa.select(*_COLUMNS).where(ITEMS.c.id.in_(ids))
+        return {row.id: self._row(row) for row in connection.execute(chosen)} if ids else {}
+
+    def row_and_next(self, connection: Connection, id: str) -> tuple[Document | None, str | None]:
+        """One row, and the open item that comes after it in the order of the queue, or before it where none does."""
+        place = sa.select(ITEMS.c.position).where(ITEMS.c.id == id).scalar_subquery()
+        waiting = sa.select(ITEMS.c.id).where(ITEMS.c.state == "open").order_by(ITEMS.c.position).limit(1)
+        following = waiting.where(ITEMS.c.position > place).scalar_subquery().label("following")
+        record = connection.execute(sa.select(*_COLUMNS, following).where(ITEMS.c.id == id)).first()
+        if record is None:
+            return None, connection.scalar(waiting)
+        return self._row(record), record.following or connection.scalar(waiting.where(ITEMS.c.id != id))
 
     def _row(self, row: Any) -> Document:
         event = self._fold().deciding(row.id)
@@ -114,8 +128,7 @@ class QueueView:
 
     def detail(self, connection: Connection, id: str) -> Document:
         """One item with its concept, suggestions and insertions; `NoSuchItem` where there is none."""
-        item = store_items.get(connection, id)
-        row = self.row(connection, id)
+        item, row = store_items.get(connection, id), self.row(connection, id)
         assert row is not None
         concept, stored = self.concept(item), item.suggestions
         listed = [{**entry, "definition": entry.get("definition", "")} for entry in stored.get("suggestions", ())]
@@ -139,13 +152,6 @@ class QueueView:
     def counts(self, connection: Connection) -> dict[str, int]:
         """Number of items in each state."""
         return dict.fromkeys(STATES, 0) | store_items.counts(connection)
-
-    def following(self, connection: Connection, id: str) -> str | None:
-        """The open item that comes after one in the order of the queue, or before it where none does."""
-        place = sa.select(ITEMS.c.position).where(ITEMS.c.id == id).scalar_subquery()
-        waiting = sa.select(ITEMS.c.id).where(ITEMS.c.state == "open").order_by(ITEMS.c.position).limit(1)
-        after = connection.scalar(waiting.where(ITEMS.c.position > place))
-        return after or connection.scalar(waiting.where(ITEMS.c.id != id))
 
 
 def _conditions(state: str, query: str, assignee: str) -> list[Any]:

@@ -6,6 +6,7 @@ number of processes may use the database at once; those that write take turns.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,6 +24,7 @@ from taxosphere import atomic
 from taxosphere.errors import InputError, TaxosphereError, require
 
 BUSY_SECONDS = 60  # that a process waits for others which are writing
+_IDLE = 1.0  # seconds unused after which a connection to a server is tried before it is used
 _KEPT = 32  # connections that stay open, more than requests are worked on at once: opening one takes long
 _WRITE = "taxosphere_write"
 _LOCK = 7_236_158_001  # of PostgreSQL's advisory locks, one is ours
@@ -74,6 +76,13 @@ class Store:
         """A connection that sees one state of the database, whatever others write meanwhile."""
         options: dict[str, Any] = {} if self.is_file else {"isolation_level": "REPEATABLE READ"}
         with self.engine.connect().execution_options(**options) as connection, connection.begin():
+            yield connection
+
+    @contextmanager
+    def asking(self) -> Iterator[Connection]:
+        """A connection for a single question: with a server it saves the two messages that surround a transaction."""
+        options: dict[str, Any] = {} if self.is_file else {"isolation_level": "AUTOCOMMIT"}
+        with self.engine.connect().execution_options(**options) as connection:
             yield connection
 
     @contextmanager
@@ -151,7 +160,10 @@ def _check_file(path: Path, create: bool) -> None:
 
 def _engine(url: sa.URL) -> Engine:
     if url.get_backend_name() != "sqlite":
-        return sa.create_engine(url, pool_pre_ping=True, pool_size=_KEPT)
+        engine = sa.create_engine(url, pool_size=_KEPT, pool_use_lifo=True)  # few stay in use, the others rest
+        sa.event.listen(engine, "checkin", _on_checkin)
+        sa.event.listen(engine, "checkout", _on_checkout)
+        return engine
     arguments = {"timeout": BUSY_SECONDS, "check_same_thread": False}
     engine = sa.create_engine(url, connect_args=arguments, pool_size=_KEPT)
     sa.event.listen(engine, "connect", _on_connect)
@@ -168,6 +180,21 @@ def _on_connect(raw: Any, _record: object) -> None:
     cursor.execute("PRAGMA synchronous=FULL")
     cursor.execute("PRAGMA foreign_keys=ON")
     cursor.close()
+
+
+def _on_checkin(_raw: Any, record: Any) -> None:
+    record.info["used"] = time.monotonic()
+
+
+def _on_checkout(raw: Any, record: Any, _proxy: object) -> None:
+    """Try a connection that has rested: the server may have been started again. One just used need not be asked."""
+    if time.monotonic() - record.info.get("used", time.monotonic()) < _IDLE:
+        return
+    try:
+        raw.execute("SELECT 1")
+        raw.rollback()
+    except Exception:
+        raise sa.exc.DisconnectionError from None  # the pool takes another one
 
 
 def _on_begin(connection: Connection) -> None:

@@ -6,13 +6,14 @@ import hashlib
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from taxosphere.decisions.events import Event, canonical, from_record, to_record
 from taxosphere.service.store import Store, StoreError
-from taxosphere.service.store_tables import EVENTS
+from taxosphere.service.store_tables import BASES, EVENTS
 
 BEGINNING = hashlib.sha256(b"taxosphere decisions").hexdigest()
 """What stands in place of a previous hash before the first event."""
@@ -34,7 +35,35 @@ class Recorded:
     """Was it there already, under the same idempotency key?"""
 
 
-def append(connection: Connection, event: Event, key: str) -> Recorded:
+@dataclass(frozen=True, slots=True)
+class End:
+    """Where the history ends: number and hash of its last event, and the number of the base."""
+
+    seq: int
+    hash: str
+    base: int
+
+
+_LAST = sa.select(EVENTS.c.seq).order_by(EVENTS.c.seq.desc()).limit(1)
+END = sa.select(
+    _LAST.scalar_subquery().label("seq"),
+    _LAST.with_only_columns(EVENTS.c.hash).scalar_subquery().label("hash"),
+    sa.select(sa.func.max(BASES.c.seq)).scalar_subquery().label("base"),
+)
+"""The question that `end` asks; others add columns to it."""
+
+
+def end(connection: Connection) -> End:
+    """Where the history ends at this moment."""
+    return end_of(connection.execute(END).one())
+
+
+def end_of(row: Any) -> End:
+    """What `END` was answered with."""
+    return End(row.seq or 0, row.hash or BEGINNING, row.base or 0)
+
+
+def append(connection: Connection, event: Event, key: str, last: End) -> Recorded:
     """Add one event at the end.
 
     Parameters
@@ -45,14 +74,15 @@ def append(connection: Connection, event: Event, key: str) -> Recorded:
         The event; its id must be new.
     key
         Idempotency key, which `replayed` has not found.
+    last
+        Where the history ended before it.
 
     Raises
     ------
     KeyReused
         Where an event has the same id.
     """
-    last = connection.execute(sa.select(EVENTS.c.seq, EVENTS.c.hash).order_by(EVENTS.c.seq.desc()).limit(1)).first()
-    seq, previous = (1, BEGINNING) if last is None else (last.seq + 1, last.hash)
+    seq, previous = last.seq + 1, last.hash
     body = canonical(to_record(event))
     hash = link(previous, seq, key, body)
     row = {"id": event.id, "item": event.item, "kind": event.kind, "by": event.by, "at": event.at}

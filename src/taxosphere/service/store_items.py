@@ -11,7 +11,7 @@ from sqlalchemy.engine import Connection, Row
 
 from taxosphere.decisions.events import concept_from, concept_record, now
 from taxosphere.service.store import StoreError
-from taxosphere.service.store_tables import ITEMS, SUGGESTIONS
+from taxosphere.service.store_tables import EVENTS, ITEMS, SUGGESTIONS
 from taxosphere.taxonomy import Concept
 
 MOST = 1000  # items on one page
@@ -125,10 +125,17 @@ def taken(connection: Connection, ids: Sequence[str]) -> list[str]:
 
 def get(connection: Connection, id: str) -> QueueItem:
     """One item; `NoSuchItem` where there is none."""
-    row = connection.execute(_WHOLE.where(ITEMS.c.id == id)).first()
+    return get_and_former(connection, id, "")[0]
+
+
+def get_and_former(connection: Connection, id: str, key: str) -> tuple[QueueItem, bool]:
+    """One item, and whether a decision was recorded with an idempotency key; `NoSuchItem` where there is none."""
+    former = sa.select(EVENTS.c.seq).where(EVENTS.c.key == key).scalar_subquery()
+    query = _WHOLE.add_columns(former.label("former")) if key else _WHOLE.add_columns(sa.null().label("former"))
+    row = connection.execute(query.where(ITEMS.c.id == id)).first()
     if row is None:
         raise NoSuchItem(f"the queue holds no item '{id}'")
-    return _item(row)
+    return _item(row), row.former is not None
 
 
 def page(
@@ -189,13 +196,15 @@ def assign(connection: Connection, id: str, assignee: str) -> QueueItem:
     return get(connection, id)
 
 
-def check_version(connection: Connection, id: str, version: int) -> None:
-    """Refuse a decision on what is no longer the state of the item, with `StaleVersion`."""
-    if connection.scalar(sa.select(ITEMS.c.version).where(ITEMS.c.id == id)) != version:
-        raise StaleVersion(get(connection, id))
+def version_and_former(connection: Connection, id: str, key: str) -> tuple[int | None, bool]:
+    """Version of an item, None where there is none, and whether a decision was recorded with an idempotency key."""
+    version = sa.select(ITEMS.c.version).where(ITEMS.c.id == id).scalar_subquery()
+    former = sa.select(EVENTS.c.seq).where(EVENTS.c.key == key).scalar_subquery()
+    row = connection.execute(sa.select(version, former)).one()
+    return row[0], row[1] is not None
 
 
-def decided(connection: Connection, id: str, state: str, name: str = "") -> int:
+def decided(connection: Connection, id: str, state: str, name: str = "") -> None:
     """Note that an event was recorded about an item.
 
     Parameters
@@ -206,19 +215,10 @@ def decided(connection: Connection, id: str, state: str, name: str = "") -> int:
         The item, and what was decided.
     name
         What the item is called since an edit; nothing for the name it came with. Its concept stays as it came.
-
-    Returns
-    -------
-    int
-        The new version of the item, 0 for a concept outside the queue.
     """
-    row = connection.execute(sa.select(ITEMS.c.concept, ITEMS.c.version).where(ITEMS.c.id == id)).first()
-    if row is None:
-        return 0
-    version: int = row.version + 1
-    values = {"state": state, "version": version, "name": name or row.concept.get("name", "")}
+    as_it_came = sa.func.coalesce(ITEMS.c.concept["name"].as_string(), "")
+    values = {"state": state, "version": ITEMS.c.version + 1, "name": name or as_it_came}
     connection.execute(ITEMS.update().where(ITEMS.c.id == id).values(**values))
-    return version
 
 
 def _item(row: Row[Any]) -> QueueItem:

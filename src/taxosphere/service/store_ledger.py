@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from threading import Lock
 
 from sqlalchemy.engine import Connection
@@ -17,7 +17,8 @@ from taxosphere.decisions.state import TEXT
 from taxosphere.errors import TaxosphereError
 from taxosphere.service import store_bases, store_events, store_items
 from taxosphere.service.store import Store
-from taxosphere.service.store_events import Recorded
+from taxosphere.service.store_events import End, Recorded
+from taxosphere.service.store_items import StaleVersion
 from taxosphere.taxonomy import Concept, Taxonomy
 
 
@@ -51,16 +52,24 @@ class Ledger:
 
     def _reset(self) -> None:
         base = store_bases.load(self.store)
-        self._base = base.seq
         self._fold = Fold(base.taxonomy, base.digest)
-        self._seq = 0
+        self._end = End(0, store_events.BEGINNING, base.seq)
 
     def _catch_up(self, connection: Connection) -> None:
-        if store_bases.number(connection) != self._base:
+        present = store_events.end(connection)
+        if present.base != self._end.base:
             self._reset()
-        for recorded in store_events.read(connection, self._seq):
+        if present.seq == self._end.seq:
+            return
+        for recorded in store_events.read(connection, self._end.seq):
             self._fold.add(recorded.event)
-            self._seq = recorded.seq
+            self._end = replace(self._end, seq=recorded.seq, hash=recorded.hash)
+
+    def catch_up(self, present: End) -> None:
+        """Carry out what other processes have recorded, where the history ends later than here."""
+        if (present.base, present.seq) != (self._end.base, self._end.seq):
+            with self._lock, self.store.reading() as connection:
+                self._catch_up(connection)
 
     @property
     def fold(self) -> Fold:
@@ -136,11 +145,11 @@ class Ledger:
 
     def _attempt(self, connection: Connection, waiting: _Waiting) -> Recorded | TaxosphereError:
         """Record one decision of several; one that is refused before anything was written leaves the others alone."""
-        before = self._seq
+        before = self._end
         try:
             return self._record(connection, waiting.event, waiting.key, waiting.version)
         except TaxosphereError as refused:
-            if self._seq != before:
+            if self._end != before:
                 raise
             return refused
 
@@ -169,27 +178,28 @@ class Ledger:
     @contextmanager
     def _transaction(self) -> Iterator[Connection]:
         """A connection that may write, with the fold in step with the database: at its beginning and at its end."""
-        before = self._seq
+        before = self._end
         try:
             with self.store.writing() as connection:
                 self._catch_up(connection)
-                before = self._seq
+                before = self._end
                 yield connection
         except BaseException:
-            if self._seq != before:  # the fold has run ahead of the database
+            if self._end != before:  # the fold has run ahead of the database
                 self._reset()
             raise
 
     def _record(self, connection: Connection, event: Event, key: str, version: int | None) -> Recorded:
         key = key or event.id
-        former = store_events.replayed(connection, event, key)
-        if former is not None:
+        present, is_repeated = store_items.version_and_former(connection, event.item, key)
+        if is_repeated and (former := store_events.replayed(connection, event, key)) is not None:
             return former
-        if version is not None:
-            store_items.check_version(connection, event.item, version)
-        done = self._fold.apply(event)
-        self._seq += 1  # from here on an exception means that the fold must be built anew
-        recorded = store_events.append(connection, done, key)
+        if version is not None and present != version:
+            raise StaleVersion(store_items.get(connection, event.item))
+        done, last = self._fold.apply(event), self._end
+        self._end = replace(last, seq=last.seq + 1)  # from here on an exception means that the fold must be built anew
+        recorded = store_events.append(connection, done, key, last)
+        self._end = replace(self._end, hash=recorded.hash)
         store_items.decided(connection, event.item, self._fold.queue_state(event.item), self._edited_name(event.item))
         return recorded
 

@@ -13,6 +13,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from taxosphere import artifact
+from taxosphere.decisions.events import Event
 from taxosphere.placing.duplicates import NameIndex
 from taxosphere.service import store_bases, store_jobs
 from taxosphere.service.history import History
@@ -21,10 +22,10 @@ from taxosphere.service.model_process import ModelHere, ModelProcess
 from taxosphere.service.pending import Pending
 from taxosphere.service.queue_view import QueueView
 from taxosphere.service.store import Store
-from taxosphere.service.store_events import read
+from taxosphere.service.store_events import END, end_of, read
 from taxosphere.service.store_jobs import Job, ModelRecord
 from taxosphere.service.store_ledger import Ledger
-from taxosphere.service.store_tables import BASES, ITEMS, JOBS
+from taxosphere.service.store_tables import BASES, ITEMS, JOBS, MODELS
 from taxosphere.service.suggester import Suggester
 from taxosphere.service.taxonomy_view import TaxonomyView
 from taxosphere.taxonomy import Taxonomy
@@ -32,6 +33,12 @@ from taxosphere.taxonomy import Taxonomy
 if TYPE_CHECKING:
     from taxosphere.polaris import Polaris
 
+_ROWS = 500  # rows asked for at once
+_STATE = END.add_columns(  # all that is looked at twice a second, in one question
+    sa.select(sa.func.max(ITEMS.c.position)).scalar_subquery().label("items"),
+    sa.select(sa.func.max(JOBS.c.changed_at)).scalar_subquery().label("changed_at"),
+    sa.select(MODELS.c.id).where(MODELS.c.active).limit(1).scalar_subquery().label("model"),
+)
 STATES = {store_jobs.WAITING: "queued"}
 """Names of job states in the API where the store has others."""
 
@@ -175,24 +182,40 @@ class Workbench:
     def _look(self) -> list[Notice]:
         """Events for the pages since the last look."""
         with self._told:
-            assert self.ledger.fold is not None  # catches up
-            with self.store.reading() as connection:
-                notices = [
-                    Notice("decision", self.decision(connection, seq, event), seq)
-                    for seq, event in self.history.catch_up(connection)
-                ]
-                notices += self._jobs(connection)
-                size = connection.scalar(sa.select(sa.func.max(ITEMS.c.position))) or 0
-                active = next(model for model in store_jobs.models(connection) if model.active)
-                if self._changed("queue", size):
+            with self.store.asking() as connection:
+                state = connection.execute(_STATE).one()
+            end = end_of(state)
+            self.ledger.catch_up(end)
+            notices: list[Notice] = []
+            if end.seq > self.history.seq:
+                with self.store.reading() as connection:
+                    notices += self._decisions(connection, self.history.catch_up(connection))
+            if state.changed_at is not None and state.changed_at >= self._seen.get("jobs", ""):
+                with self.store.asking() as connection:
+                    notices += self._jobs(connection)
+            if self._changed("queue", state.items or 0):
+                with self.store.asking() as connection:
                     self.pending.catch_up(connection)
-                    notices.append(Notice("queue", {"items": size}))
-                if self._changed("model", active.id):
+                notices.append(Notice("queue", {"items": state.items or 0}))
+            if self._changed("model", state.model):
+                with self.store.asking() as connection:
                     self.pending.reset(connection)
-                    notices.append(Notice("model", {"id": active.id}))
-            if self.suggester.version not in ("", active.id) and self._changed("loading", active.id):
+                notices.append(Notice("model", {"id": state.model}))
+            if self.suggester.version not in ("", state.model) and self._changed("loading", state.model):
+                active = self.active_model()
                 self.suggester.switch(active.id, active.path)
             return notices
+
+    def _decisions(self, connection: Connection, events: list[tuple[int, Event]]) -> list[Notice]:
+        """Notices of events, each with the present row of its item."""
+        rows: dict[str, Any] = {}
+        ids = list(dict.fromkeys(event.item for _, event in events))
+        for start in range(0, len(ids), _ROWS):
+            rows |= self.queue.rows(connection, ids[start : start + _ROWS])
+        return [
+            Notice("decision", {"event": self.history.document(seq, event), "item": rows.get(event.item)}, seq)
+            for seq, event in events
+        ]
 
     def _changed(self, what: str, value: Any) -> bool:
         before = self._seen.get(what)
@@ -216,11 +239,7 @@ class Workbench:
             recorded = list(read(connection, after, limit=MOST_REPLAYED + 1))
             if len(recorded) > MOST_REPLAYED:
                 return [Notice("queue", {"items": -1})]
-            return [Notice("decision", self.decision(connection, r.seq, r.event), r.seq) for r in recorded]
-
-    def decision(self, connection: Connection, seq: int, event: Any) -> dict[str, Any]:
-        """An event with the row of its item."""
-        return {"event": self.history.document(seq, event), "item": self.queue.row(connection, event.item)}
+            return self._decisions(connection, [(r.seq, r.event) for r in recorded])
 
 
 def register(store: Store, model: Path) -> None:
