@@ -81,21 +81,31 @@ def until_ready(suggester: Suggester) -> None:
 
 
 def test_a_killed_process_is_followed_by_another(folder: Path, tmp_path: Path) -> None:
-    model = ModelProcess()
-    suggester = Suggester(model)
+    models: list[ModelProcess] = []
+
+    def make() -> ModelProcess:
+        models.append(ModelProcess())
+        return models[-1]
+
+    suggester = Suggester(make)
     suggester.start("first", str(folder))
     try:
         until_ready(suggester)
         before = suggester.suggest([concept("green bird")], 3).result(60)
-        assert model._process is not None
-        os.kill(model._process.pid, signal.SIGKILL)
+        assert models[0]._process is not None
+        os.kill(models[0]._process.pid, signal.SIGKILL)
         with pytest.raises(NotReady):
             suggester.suggest([concept("green bird")], 3).result(60)
         until_ready(suggester)
         assert suggester.suggest([concept("green bird")], 3).result(60) == before
-        suggester.switch("second", str(tmp_path / "nowhere"))  # cannot be loaded: the one before answers again
+        suggester.switch("none", str(tmp_path / "nowhere"))  # cannot be loaded: the one before goes on
         assert suggester.suggest([concept("green bird")], 3).result(60) == before
-        assert suggester.version == "first"
+        suggester.switch("second", str(folder))
+        until = time.monotonic() + 60
+        while suggester.version != "second" and time.monotonic() < until:
+            assert suggester.suggest([concept("green bird")], 3).result(60) == before, "answered all the while"
+        assert (suggester.version, suggester.state) == ("second", "ready")
     finally:
         suggester.stop()
-    assert model._process is None
+    assert len(models) == 4
+    assert all(model._process is None for model in models)

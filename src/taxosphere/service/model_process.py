@@ -39,7 +39,7 @@ class AnyModel(Protocol):
     """A model that may be elsewhere."""
 
     def load(self, path: str) -> None:
-        """Read a model folder, in place of the one before."""
+        """Read a model folder; called once."""
 
     def ask(self, kind: str, question: Any) -> Any:
         """One of `model_answers.ANSWERS`."""
@@ -82,7 +82,7 @@ class ModelProcess:
         self._process: subprocess.Popen[str] | None = None
 
     def load(self, path: str) -> None:
-        """Read a model folder; the model before answers no longer, also where this fails.
+        """Start the process and let it read a model folder.
 
         Raises
         ------
@@ -91,7 +91,6 @@ class ModelProcess:
         ProcessDied
             Where the process was killed meanwhile.
         """
-        self.close()  # memory of one model at a time
         self._process = subprocess.Popen(
             [sys.executable, "-m", "taxosphere.service.model_process"],
             stdin=subprocess.PIPE,

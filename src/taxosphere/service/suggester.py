@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any
@@ -43,45 +43,60 @@ class _Task:
     size: int = 1
 
 
+@dataclass(frozen=True, slots=True)
+class _Loaded:
+    """A model that can answer."""
+
+    model: AnyModel
+    version: str
+    path: str
+
+
 class Suggester:
     """Asks the active model.
 
     Parameters
     ----------
-    model
-        Where it is.
+    make
+        Returns a place for a model, empty as yet.
     """
 
-    def __init__(self, model: AnyModel) -> None:
-        self._model = model
+    def __init__(self, make: Callable[[], AnyModel]) -> None:
+        self._make = make
         self._wake = threading.Condition()
         self._tasks: deque[_Task] = deque()
         self._waiting = 0
-        self._next: tuple[str, str] | None = None
-        self._path = ""
+        self._active: _Loaded | None = None
+        self._loaded: _Loaded | None = None  # answers from the next batch on
+        self._wanted = ""  # version that was asked for last
         self._stopped = False
-        self.version = ""
-        """Id of the model that answers."""
         self.state = LOADING
         self._thread = threading.Thread(target=self._run, name="suggester", daemon=True)
 
+    @property
+    def version(self) -> str:
+        """Id of the model that answers, nothing before there is one."""
+        active = self._active
+        return "" if active is None else active.version
+
     def start(self, version: str, path: str) -> None:
-        """Begin with a model; it is loaded in the thread."""
-        self._next = (version, path)
+        """Begin with a model; it is loaded in a thread."""
         self._thread.start()
+        self.switch(version, path)
 
     def switch(self, version: str, path: str) -> None:
-        """Load another model and answer from it as soon as it is there."""
-        with self._wake:
-            self._next = (version, path)
-            self._wake.notify()
+        """Load another model and answer from it as soon as it is there; until then the present one answers."""
+        self._wanted = version
+        threading.Thread(target=self._load, args=(version, path), name="loading", daemon=True).start()
 
     def stop(self) -> None:
         """End the thread, and the model with it."""
         with self._wake:
             self._stopped = True
-            self._wake.notify()
-        self._model.close()
+            self._wake.notify_all()
+            held = [loaded for loaded in (self._active, self._loaded) if loaded is not None]
+        for loaded in held:
+            loaded.model.close()
         if self._thread.is_alive():
             self._thread.join(5)
 
@@ -113,20 +128,48 @@ class Suggester:
             self._wake.notify()
         return task.future
 
-    # -- the thread ---------------------------------------------------------------------------------------------------
+    # -- threads ------------------------------------------------------------------------------------------------------
+
+    def _load(self, version: str, path: str) -> None:
+        """Load a model beside the one that answers; where that fails, the latter stays."""
+        while not self._stopped and self._wanted == version:
+            model = self._make()
+            try:
+                model.load(path)
+            except ProcessDied:
+                model.close()
+                _LOG.warning("the process of the model '%s' was killed while it was loaded", version)
+                with self._wake:
+                    self._wake.wait_for(lambda: self._stopped, _PAUSE)
+                continue
+            except Exception as error:
+                model.close()
+                _LOG.error("the model '%s' cannot be loaded: %s", version, error)
+                if self._active is None:
+                    self.state = FAILED
+                elif self.state == LOADING:  # the one before was killed meanwhile
+                    self.switch(self._active.version, self._active.path)
+                return
+            with self._wake:
+                if not self._stopped and self._wanted == version:
+                    self._loaded, self.state = _Loaded(model, version, path), READY
+                    self._wake.notify_all()
+                    return
+            model.close()
 
     def _run(self) -> None:
         while True:
             with self._wake:
-                while not (self._tasks or self._next or self._stopped):
+                while not (self._loaded or self._stopped or (self._tasks and self.state == READY)):
                     self._wake.wait()
                 if self._stopped:
                     return
-                following, self._next = self._next, None
-                batch = [] if following else self._take()
-            if following:
-                self._change(*following)
-            else:
+                former = self._active if self._loaded else None
+                self._active, self._loaded = self._loaded or self._active, None
+                batch = self._take() if self._tasks else []
+            if former is not None:
+                former.model.close()
+            if batch:
                 self._work(batch)
 
     def _take(self) -> list[_Task]:
@@ -141,51 +184,38 @@ class Suggester:
         self._waiting -= size
         return batch
 
-    def _change(self, version: str, path: str) -> None:
-        """Load a model; where that fails, go on with the one before."""
+    def _work(self, batch: list[_Task]) -> None:
+        wanted = [task for task in batch if task.future.set_running_or_notify_cancel()]
+        active = self._active
+        assert active is not None
         try:
-            self._model.load(path)
+            self._answer(active.model, wanted)
         except ProcessDied:
-            self._died(version, path)
-        except Exception as error:
-            _LOG.error("the model '%s' cannot be loaded: %s", version, error)
-            if self._path in ("", path):
-                self.state = FAILED
-            else:
-                self._change(self.version, self._path)
-        else:
-            self.version, self._path, self.state = version, path, READY
+            self._died(active)
+            for task in wanted:
+                if not task.future.done():
+                    task.future.set_exception(NotReady())
 
-    def _died(self, version: str, path: str) -> None:
-        """The process is gone: load the model again, after a pause where it had not come to answer."""
+    def _died(self, active: _Loaded) -> None:
+        """The process is gone: load the model again, and refuse who waits meanwhile."""
+        active.model.close()
         with self._wake:
-            if self._stopped:
+            if self._stopped or self._loaded is not None:
                 return
-            _LOG.warning("the process of the model was killed and is started again")
-            if self.state == LOADING:
-                self._wake.wait_for(lambda: self._stopped or self._next is not None, _PAUSE)
             self.state = LOADING
-            self._next = self._next or (version, path)
             waiting, self._waiting = list(self._tasks), 0
             self._tasks.clear()
         for task in waiting:
             if task.future.set_running_or_notify_cancel():
                 task.future.set_exception(NotReady())
+        _LOG.warning("the process of the model was killed and is started again")
+        if self._wanted == active.version:  # otherwise another one is being loaded
+            self.switch(active.version, active.path)
 
-    def _work(self, batch: list[_Task]) -> None:
-        wanted = [task for task in batch if task.future.set_running_or_notify_cancel()]
-        try:
-            self._answer(wanted)
-        except ProcessDied:
-            self._died(self.version, self._path)
-            for task in wanted:
-                if not task.future.done():
-                    task.future.set_exception(NotReady())
-
-    def _answer(self, wanted: list[_Task]) -> None:
+    def _answer(self, model: AnyModel, wanted: list[_Task]) -> None:
         if len(wanted) > 1:
             try:
-                answers = self._model.ask(SUGGEST, [task.question for task in wanted])
+                answers = model.ask(SUGGEST, [task.question for task in wanted])
             except ProcessDied:
                 raise
             except Exception:  # one request at a time finds the faulty one
@@ -197,9 +227,9 @@ class Suggester:
         for task in wanted:
             try:
                 if task.kind == SUGGEST:
-                    task.future.set_result(self._model.ask(SUGGEST, [task.question])[0])
+                    task.future.set_result(model.ask(SUGGEST, [task.question])[0])
                 else:
-                    task.future.set_result(self._model.ask(task.kind, task.question))
+                    task.future.set_result(model.ask(task.kind, task.question))
             except ProcessDied:
                 raise
             except Exception as error:

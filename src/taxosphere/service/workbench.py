@@ -135,7 +135,8 @@ class Workbench:
         self.queue = QueueView(lambda: self.ledger.latest, self.view)
         self.history = History(self.view)
         self.pending = Pending(lambda: self.ledger.latest)
-        self.suggester = Suggester(ModelProcess() if setup.load is None else ModelHere(setup.load))
+        load = setup.load
+        self.suggester = Suggester(ModelProcess if load is None else lambda: ModelHere(load))
         self.hub = Hub(self._look)
         self._told = threading.Lock()
         self._seen: dict[str, Any] = {}
