@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import json
-import threading
+import pickle
 from dataclasses import replace
 from pathlib import Path
 
@@ -121,23 +121,49 @@ def test_what_is_no_safetensors_file_is_refused(tmp_path: Path, content: bytes) 
         artifact.map_arrays(tmp_path / "a.safetensors")
 
 
-def test_damage_of_a_large_file_is_logged(
-    saved: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+def _damage(file: Path, place: int) -> None:
+    content = bytearray(file.read_bytes())
+    content[place] ^= 1
+    file.write_bytes(content)
+
+
+def test_damage_of_a_large_file_is_found_at_the_latest_when_all_of_it_was_compared(
+    tmp_path: Path, animals: Taxonomy, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(artifact, "_CHECKED_AT_ONCE", 0)
-    artifact.load(saved, "made-up")
-    _wait_for_checks()
+    monkeypatch.setattr(artifact, "_CHECKED_AT_ONCE", 1 << 16)
+    saved, head = tmp_path / "model", {"w": np.zeros(1 << 20, np.float32)}
+    artifact.save(saved, "made-up", {}, {"head": head}, animals)
+    artifact.load(saved, "made-up").check.refuse_damage(wait=True)
     assert not caplog.records
     file = saved / "head.safetensors"
-    content = bytearray(file.read_bytes())
-    content[-2] ^= 1
-    file.write_bytes(content)
-    artifact.load(saved, "made-up")
-    _wait_for_checks()
+    _damage(file, 10_000)  # between two parts of the sample
+    check = artifact.load(saved, "made-up").check
+    with pytest.raises(InputError, match=r"head\.safetensors: was changed or damaged"):
+        check.refuse_damage(wait=True)
+    with pytest.raises(InputError, match="was changed or damaged"):
+        check.refuse_damage()
     assert "head.safetensors: was changed or damaged" in caplog.text
 
 
-def _wait_for_checks() -> None:
-    for thread in threading.enumerate():
-        if thread.name.startswith("check of a model"):
-            thread.join()
+@pytest.mark.parametrize("damage", ["beginning", "end", "length", "emptied"])
+def test_coarse_damage_of_a_large_file_is_found_before_it_is_loaded(
+    tmp_path: Path, animals: Taxonomy, monkeypatch: pytest.MonkeyPatch, damage: str
+) -> None:
+    monkeypatch.setattr(artifact, "_CHECKED_AT_ONCE", 1 << 16)
+    saved, head = tmp_path / "model", {"w": np.ones(1 << 20, np.float32)}
+    artifact.save(saved, "made-up", {}, {"head": head}, animals)
+    file = saved / "head.safetensors"
+    size = file.stat().st_size
+    if damage in ("beginning", "end"):
+        _damage(file, 9 if damage == "beginning" else -1)
+    else:
+        with file.open("r+b") as handle:
+            handle.truncate(size - 4 if damage == "length" else size // 2)
+            handle.truncate(size - 4 if damage == "length" else size)  # half of it is zeros
+    with pytest.raises(InputError, match="changed or damaged"):
+        artifact.load(saved, "made-up")
+
+
+def test_a_check_of_files_is_not_pickled(saved: Path) -> None:
+    copy = pickle.loads(pickle.dumps(artifact.load(saved, "made-up").check))
+    copy.refuse_damage(wait=True)

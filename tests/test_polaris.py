@@ -13,10 +13,12 @@ import pytest
 from support.gram_encoder import GramEncoder
 from support.meadow import meadow
 from support.tiny_encoder import build_tiny_encoder
-from taxosphere import Concept, Polaris, PolarisConfig, Taxonomy, artifact, fitting
+from taxosphere import Concept, Polaris, PolarisConfig, Taxonomy, artifact, fitting, persistence
 from taxosphere.cli import main
 from taxosphere.encoders.text.precomputed import PrecomputedEncoder
 from taxosphere.errors import InputError, TaxosphereError
+from taxosphere.ranking.lexical import index as lexical_index
+from taxosphere.taxonomy.string_column import StringColumn
 
 QUICK = PolarisConfig().with_overrides(
     ("training.epochs=5", "ranking.folds=3", "ranking.nets=2", "ranking.epochs=8", "ranking.prior=false")
@@ -57,6 +59,38 @@ def test_saved_and_loaded_models_score_alike(model: Polaris, tmp_path: Path) -> 
     assert np.array_equal(loaded.score(queries), model.score(queries))
     ours, theirs = (list(m.suggest_many(queries)) for m in (model, loaded))
     assert [s.as_dict() for s in ours] == [s.as_dict() for s in theirs]
+
+
+def test_a_large_model_is_mapped_and_scores_alike(
+    model: Polaris, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (artifact, persistence, lexical_index):
+        monkeypatch.setattr(module, "MAPPED", 10)
+    queries = [Concept("a", "green fish"), Concept("b", "tall tree", "a tree that is called tall")]
+    model.save(tmp_path / "model")
+    loaded = Polaris.load(tmp_path / "model", encoder=GramEncoder())
+    assert isinstance(loaded.taxonomy.names, StringColumn)
+    assert np.array_equal(loaded.score(queries), model.score(queries))
+    ours, theirs = (list(m.suggest_many(queries)) for m in (model, loaded))
+    assert [s.as_dict() for s in ours] == [s.as_dict() for s in theirs]
+    grown = loaded.expand(["violet bird"], accept=0.0).taxonomy
+    assert list(grown.concepts())[:-1] == list(model.taxonomy.concepts())
+
+
+def test_damage_in_a_large_file_is_refused_before_a_list_is_answered(
+    model: Polaris, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model.save(tmp_path / "model")
+    file = tmp_path / "model" / "text_vectors.safetensors"
+    content = bytearray(file.read_bytes())
+    content[-1] ^= 1
+    file.write_bytes(content)
+    monkeypatch.setattr(artifact, "_CHECKED_AT_ONCE", 0)  # and the manifest has no samples, as those of earlier models
+    loaded = Polaris.load(tmp_path / "model", encoder=GramEncoder())
+    with pytest.raises(InputError, match=r"text_vectors\.safetensors: was changed or damaged"):
+        list(loaded.suggest_many(["green fish", "tall tree"]))
+    with pytest.raises(InputError, match="was changed or damaged"):
+        loaded.suggest("green fish")
 
 
 @pytest.mark.parametrize("version", [None, -1])

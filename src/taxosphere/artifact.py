@@ -3,6 +3,7 @@
     manifest.json       format version, method, config, seed hash, library versions, metrics, SHA-256 of the other files
     NAME.safetensors    arrays by name
     seed/               the taxonomy the model was fitted on
+    taxonomy.safetensors  the same as arrays, of a large one
 
 Nothing in it is executable, and it appears whole or not at all. Arrays are mapped into memory, not read: pages are
 loaded when they are used, and several processes share them.
@@ -30,16 +31,18 @@ from safetensors.numpy import save_file
 from taxosphere import atomic
 from taxosphere.errors import InputError
 from taxosphere.taxonomy import Taxonomy
+from taxosphere.taxonomy.formats import native
+from taxosphere.taxonomy.mapped import MAPPED, from_arrays, to_arrays
 
 FORMAT = 4  # 4: keys in the words of the glossary
 MANIFEST = "manifest.json"
 SEED = "seed"
+TAXONOMY = "taxonomy"
 _OTHER_VERSION = "this model folder was written by another version of taxosphere; fit it again"
 _LIBRARIES = ("taxosphere", "torch", "transformers", "numpy", "safetensors")
 
-_CHECKED_AT_ONCE = (
-    1 << 26
-)  # bytes; larger files are checked in the background, hashing them would delay the first answer
+_CHECKED_AT_ONCE = 1 << 26  # bytes; of a larger file a sample is, hashing all of it would delay the first answer
+_SAMPLES, _SAMPLED = 256, 1 << 12  # parts of a large file that are checked at once, and bytes of each
 _DAMAGED = "was changed or damaged since the model was written; fit the model again"
 _DTYPES = {
     "F64": np.float64,
@@ -64,6 +67,57 @@ class Artifact:
     manifest: dict[str, Any]
     tensors: dict[str, Arrays]
     taxonomy: Taxonomy
+    check: FileCheck
+
+
+class FileCheck:
+    """Compares the large files of a model folder with their digests, in the background.
+
+    Parameters
+    ----------
+    digests
+        SHA-256 by file.
+    """
+
+    def __init__(self, digests: Mapping[Path, str]) -> None:
+        self._digests = dict(digests)
+        self._damaged: Path | None = None
+        self._thread = threading.Thread(target=self._run, name="check of a model's files", daemon=True)
+        if digests:
+            self._thread.start()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For other processes: the arrays travel along, the files do not."""
+        return type(self), ({},)
+
+    def _run(self) -> None:
+        for file, expected in self._digests.items():
+            try:
+                damaged = _sha256(file) != expected
+            except OSError:  # replaced by a newer model meanwhile, or removed
+                return
+            if damaged:
+                _LOG.error("%s: %s", file, _DAMAGED)
+                self._damaged = file
+                return
+
+    def refuse_damage(self, *, wait: bool = False) -> None:
+        """Raise `InputError` where a file was found to be damaged.
+
+        Parameters
+        ----------
+        wait : bool
+            Until all files have been compared.
+
+        Raises
+        ------
+        InputError
+            Names the file.
+        """
+        if wait and self._digests:
+            self._thread.join()
+        if self._damaged is not None:
+            raise InputError(_DAMAGED, self._damaged)
 
 
 def versions() -> dict[str, str]:
@@ -81,9 +135,9 @@ def seed_hash(taxonomy: Taxonomy) -> str:
     """Identifies the concepts, texts and edges a model was fitted on, whatever file they came from."""
     digest = hashlib.sha256()
     for column in (taxonomy.ids, taxonomy.names, taxonomy.descriptions):
-        digest.update(json.dumps(column, ensure_ascii=False).encode("utf-8", "surrogatepass"))
+        digest.update(json.dumps(list(column), ensure_ascii=False).encode("utf-8", "surrogatepass"))
     if any(taxonomy.synonyms):
-        digest.update(json.dumps(taxonomy.synonyms, ensure_ascii=False).encode("utf-8", "surrogatepass"))
+        digest.update(json.dumps(list(taxonomy.synonyms), ensure_ascii=False).encode("utf-8", "surrogatepass"))
     digest.update(np.ascontiguousarray(taxonomy.edge_array, "<i4").tobytes())
     return digest.hexdigest()
 
@@ -99,7 +153,8 @@ def save(
     refuse_other_folders(path)
     with atomic.folder(path) as folder:
         taxonomy.write(folder / SEED)
-        for name, arrays in tensors.items():
+        mapped = {TAXONOMY: to_arrays(taxonomy)} if len(taxonomy) > MAPPED else {}
+        for name, arrays in (*tensors.items(), *mapped.items()):
             contiguous = {key: np.ascontiguousarray(value) for key, value in arrays.items()}
             save_file(contiguous, folder / f"{name}.safetensors")
         files = sorted(p for p in folder.rglob("*") if p.is_file())
@@ -110,6 +165,9 @@ def save(
             "seed_hash": seed_hash(taxonomy),
             **manifest,
             "files": {p.relative_to(folder).as_posix(): _sha256(p) for p in files},
+            "samples": {
+                p.relative_to(folder).as_posix(): _sample(p) for p in files if p.stat().st_size > _CHECKED_AT_ONCE
+            },
         }
         (folder / MANIFEST).write_text(json.dumps(written, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
@@ -131,22 +189,17 @@ def load(path: str | PathLike[str], method: str) -> Artifact:
         raise InputError(_OTHER_VERSION + how, folder)
     if manifest.get("method", method) != method:
         raise InputError(f"holds '{manifest['method']}', not {method}", folder)
-    for name, expected in manifest["files"].items():
-        file = folder / name
-        if not file.is_file():
-            raise InputError("belongs to the model and is missing; fit the model again", file)
-        if file.stat().st_size <= _CHECKED_AT_ONCE and _sha256(file) != expected:
-            raise InputError(_DAMAGED, file)
-    large = {folder / name: digest for name, digest in manifest["files"].items()}
-    large = {file: digest for file, digest in large.items() if file.stat().st_size > _CHECKED_AT_ONCE}
-    if large:
-        threading.Thread(target=_check, args=(large,), name="check of a model's files", daemon=True).start()
+    check = check_files(folder, manifest)
     tensors = {
         name.removesuffix(".safetensors"): map_arrays(folder / name)
         for name in manifest["files"]
         if name.endswith(".safetensors") and "/" not in name
     }
-    return Artifact(manifest, tensors, Taxonomy.read(folder / SEED))
+    columns = tensors.pop(TAXONOMY, None)
+    seed = folder / SEED
+    with same_layout(path):
+        taxonomy = Taxonomy.read(seed) if columns is None else from_arrays(columns, native.read_meta(seed)[0])
+    return Artifact(manifest, tensors, taxonomy, check)
 
 
 def map_arrays(path: Path) -> Arrays:
@@ -185,16 +238,41 @@ def map_arrays(path: Path) -> Arrays:
         raise InputError(f"cannot be read: {error}", path) from None
 
 
-def _check(files: Mapping[Path, str]) -> None:
-    """Compare files with their digests and log the first that differs."""
-    for file, expected in files.items():
-        try:
+def check_files(folder: Path, manifest: Mapping[str, Any]) -> FileCheck:
+    """Compare the files of a model with the digests in its manifest, and go on with the large ones in the background.
+
+    Of a file above 64 MB the size and a sample of the content are compared at once.
+
+    Parameters
+    ----------
+    folder : Path
+        The model.
+    manifest : mapping
+        What `read_manifest` returned.
+
+    Returns
+    -------
+    FileCheck
+        Of the large files.
+
+    Raises
+    ------
+    InputError
+        A file is missing or damaged.
+    """
+    samples, large = manifest.get("samples", {}), {}
+    for name, expected in manifest["files"].items():
+        file = folder / name
+        if not file.is_file():
+            raise InputError("belongs to the model and is missing; fit the model again", file)
+        if file.stat().st_size <= _CHECKED_AT_ONCE:
             damaged = _sha256(file) != expected
-        except OSError:  # replaced by a newer model meanwhile, or removed
-            return
+        else:
+            damaged = name in samples and _sample(file) != samples[name]
+            large[file] = expected
         if damaged:
-            _LOG.error("%s: %s", file, _DAMAGED)
-            return
+            raise InputError(_DAMAGED, file)
+    return FileCheck(large)
 
 
 @contextmanager
@@ -236,3 +314,14 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 def _sha256(path: Path) -> str:
     with path.open("rb") as handle:
         return hashlib.file_digest(handle, "sha256").hexdigest()
+
+
+def _sample(path: Path) -> str:
+    """Digest of a file's size, its beginning, its end, and parts at equal distances between them."""
+    size = path.stat().st_size
+    digest = hashlib.sha256(str(size).encode())
+    with path.open("rb") as handle:
+        for place in range(_SAMPLES):
+            handle.seek(max(0, size - _SAMPLED) * place // (_SAMPLES - 1))
+            digest.update(handle.read(_SAMPLED))
+    return digest.hexdigest()

@@ -27,10 +27,10 @@ from taxosphere.placing.insertion import Insertion
 from taxosphere.ranking.features import candidates
 from taxosphere.ranking.features.candidates import CandidateIndex
 from taxosphere.ranking.features.catalogue import READER_SCORE
-from taxosphere.ranking.features.gather import PRODUCTS
 from taxosphere.ranking.lexical import index as lexical_index
 from taxosphere.ranking.lexical.index import ConceptTokens
 from taxosphere.ranking.ranker import Ranker
+from taxosphere.taxonomy.mapped import MAPPED
 
 METHOD = "polaris"
 
@@ -55,7 +55,7 @@ def save(fitted: Fitted, config: PolarisConfig, path: str | PathLike[str]) -> No
         "tokens": fitted.index.tokens.to_arrays(),
     }
     images: dict[str, object] = {}
-    if len(fitted.index.taxonomy) > PRODUCTS:  # a smaller index is computed anew in less time than it takes to store
+    if len(fitted.index.taxonomy) > MAPPED:
         tensors["index"] = fitted.index.to_arrays()
         tensors["names"] = fitted.names.to_arrays()
     if fitted.insertion is not None:
@@ -141,7 +141,7 @@ def load(
         texts = fitted.untuned_vectors
         with artifact.same_layout(path):
             images = ImageModel.from_arrays(tensors["images"], manifest["images"], stored.taxonomy, texts, device)
-    return config, replace(fitted, image_model=images, start_digest=manifest.get("began"))
+    return config, replace(fitted, image_model=images, start_digest=manifest.get("began"), check=stored.check)
 
 
 def _with_reader(

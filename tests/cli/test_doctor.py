@@ -4,8 +4,10 @@ import json
 import socket
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from taxosphere import Taxonomy, artifact
 from taxosphere.cli import main
 from taxosphere.cli.commands import doctor
 
@@ -72,3 +74,14 @@ def test_a_port_in_use_is_told(capsys: pytest.CaptureFixture[str]) -> None:
         code, found = findings(capsys, "--port", str(port))
     assert code == 0  # the main job needs no port
     assert found[f"port {port}"]["state"] == "in use"
+
+
+def test_a_model_is_checked_file_by_file(tmp_path: Path, capsys: pytest.CaptureFixture[str], animals: Taxonomy) -> None:
+    folder = tmp_path / "model"
+    artifact.save(folder, "made-up", {}, {"head": {"w": np.zeros(3)}}, animals)
+    code, found = findings(capsys, "--model", str(folder))
+    assert (code, found["model"]["good"]) == (0, True)
+    (folder / "head.safetensors").write_bytes(b"")
+    code, found = findings(capsys, "--model", str(folder))
+    assert code == 1
+    assert "head.safetensors" in str(found["model"]["state"])

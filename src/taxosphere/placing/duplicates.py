@@ -209,7 +209,7 @@ class _Tables:
 
     def __init__(self, taxonomy: Taxonomy, stored: Mapping[str, _Table] | None = None) -> None:
         vars(self).update(stored or self._tables(taxonomy))
-        uses = np.unique(self.exact.keys, return_counts=True)[1]
+        uses = _run_lengths(self.exact.keys)
         self.repeats = bool((uses > 1).sum() > _SENSES * len(uses))
         self.retired = set(obsolete(taxonomy))
         self.set_aside = list(set_aside(taxonomy))
@@ -277,3 +277,9 @@ class _Table(NamedTuple):
 @lru_cache(maxsize=1 << 12)  # a name's keys are looked up in several tables
 def _hash(key: str) -> int:
     return int.from_bytes(blake2b(key.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
+
+
+def _run_lengths(ordered: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """How often each value occurs in a sorted array."""
+    changes = np.flatnonzero(ordered[1:] != ordered[:-1]) + 1
+    return np.diff(np.concatenate([[0], changes, [len(ordered)]]))

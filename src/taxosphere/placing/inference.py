@@ -13,6 +13,7 @@ from itertools import chain
 
 import numpy as np
 
+from taxosphere.artifact import FileCheck
 from taxosphere.encoders.text import registry as text_encoders
 from taxosphere.encoders.text.registry import TextEncoder, TextVectors, encode_text_vectors
 from taxosphere.errors import InputError
@@ -61,6 +62,8 @@ class Fitted:
         Ranks candidates for queries with images; None where the taxonomy has none.
     start_digest
         Digest of the network that training started from, where it was an earlier model's.
+    check
+        Of the files that the model was loaded from; None where it was fitted in this process.
     """
 
     encoder: TextEncoder
@@ -72,6 +75,7 @@ class Fitted:
     names: NameIndex
     image_model: ImageModel | None = None
     start_digest: str | None = None
+    check: FileCheck | None = None
 
     @cached_property
     def near(self) -> NearDuplicates:
@@ -149,7 +153,7 @@ def adopt(fitted: Fitted, taxonomy: Taxonomy) -> Fitted:
         text_vectors=encode_text_vectors(fitted.encoder, list(taxonomy.concepts())),
     )
     images = None if fitted.image_model is None else fitted.image_model.adopt(taxonomy, moved.untuned_vectors)
-    return replace(moved, image_model=images, start_digest=fitted.start_digest)
+    return replace(moved, image_model=images, start_digest=fitted.start_digest, check=fitted.check)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -209,8 +213,11 @@ def rank_queries(
     Raises
     ------
     InputError
-        A query has neither a name nor images that the model can read.
+        A query has neither a name nor images that the model can read, or a file of the model is damaged: for several
+        queries all files are compared with their digests before the first answer.
     """
+    if fitted.check is not None:
+        fitted.check.refuse_damage(wait=len(queries) > 1)
     kinds = np.array([(bool(q.name), bool(q.images and fitted.image_model)) for q in queries], bool).reshape(-1, 2)
     empty = np.flatnonzero(~kinds.any(1))
     if len(empty):

@@ -46,7 +46,7 @@ def problems(t: Taxonomy) -> list[Problem]:
 
 def obsolete(t: Taxonomy) -> list[int]:
     """Concepts that their source says are no longer to be used."""
-    return [i for i, extras in enumerate(t.extras) if is_obsolete(extras)]
+    return [i for i, extras in enumerate(t.extras) if extras and is_obsolete(extras)]
 
 
 def is_obsolete(extras: Iterable[tuple[str, str]]) -> bool:

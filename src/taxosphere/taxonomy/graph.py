@@ -35,11 +35,11 @@ class Taxonomy(Hierarchy):
 
     Attributes
     ----------
-    ids, names, descriptions : tuple of str
+    ids, names, descriptions : sequence of str
         One entry per concept.
     edge_array : array of shape (m, 2)
         (parent, child) positions.
-    synonyms, images, extras : tuple of tuples
+    synonyms, images, extras : sequence of tuples
         One tuple per concept: other names; image files; what else the file said, as (key, value) pairs.
     meta : mapping
         What the file said beside its concepts.
@@ -257,7 +257,7 @@ class Taxonomy(Hierarchy):
             An edge names an unknown id, an id is repeated, or a concept is its own parent.
         """
         new = list(concepts)
-        position = dict(self._positions)
+        position = {id: place for place, id in enumerate(self.ids)}
         for concept in new:
             if concept.id in position:
                 raise InputError(f"two concepts share the id '{concept.id}'")
@@ -267,18 +267,18 @@ class Taxonomy(Hierarchy):
         except KeyError as error:
             raise InputError(f"an edge names the concept {error}, which does not exist") from None
         loop = next((parent for parent, child in pairs if parent == child), None)
-        ids = self.ids + tuple(c.id for c in new)
+        ids = (*self.ids, *(c.id for c in new))
         if loop is not None:
             raise InputError(f"the concept '{ids[loop]}' cannot be its own parent")
         edge_array = np.concatenate([self.edge_array, np.array(pairs, np.int32).reshape(-1, 2)])
         return Taxonomy(
             ids,
-            self.names + tuple(c.name for c in new),
-            self.descriptions + tuple(c.description for c in new),
+            (*self.names, *(c.name for c in new)),
+            (*self.descriptions, *(c.description for c in new)),
             distinct_edges(edge_array, len(ids)),
-            self.synonyms + tuple(c.synonyms for c in new),
-            self.images + tuple(c.images for c in new),
-            self.extras + tuple(c.extras for c in new),
+            (*self.synonyms, *(c.synonyms for c in new)),
+            (*self.images, *(c.images for c in new)),
+            (*self.extras, *(c.extras for c in new)),
             self.meta,
         )
 

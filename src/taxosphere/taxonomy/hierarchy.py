@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from types import MappingProxyType
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from taxosphere.taxonomy.checks import Problem
 
 Strings = tuple[str, ...]
-Lists = tuple[tuple[Any, ...], ...]
+Lists = Sequence[tuple[Any, ...]]
 
 
 class CycleError(InputError):
@@ -44,9 +44,9 @@ class Hierarchy:
     Positions are the working currency; ids appear at the border.
     """
 
-    ids: Strings
-    names: Strings
-    descriptions: Strings
+    ids: Sequence[str]
+    names: Sequence[str]
+    descriptions: Sequence[str]
     edge_array: Ints
     synonyms: Lists = ()
     images: Lists = ()
@@ -58,7 +58,7 @@ class Hierarchy:
 
     def __post_init__(self) -> None:
         for name in ("synonyms", "images", "extras"):
-            if not getattr(self, name):  # an absent column costs one shared empty tuple per concept
+            if not len(getattr(self, name)):  # an absent column costs one shared empty tuple per concept
                 object.__setattr__(self, name, ((),) * len(self.ids))
         lengths = {len(self.ids), len(self.names), len(self.descriptions)}
         if lengths | {len(self.synonyms), len(self.images), len(self.extras)} != {len(self.ids)}:
@@ -85,7 +85,7 @@ class Hierarchy:
         return f"Taxonomy({len(self):,} concepts, {len(self.edge_array):,} edges)"
 
     @cached_property
-    def _positions(self) -> dict[str, int]:
+    def _positions(self) -> Mapping[str, int]:
         return {id: position for position, id in enumerate(self.ids)}
 
     def position(self, id: str) -> int:

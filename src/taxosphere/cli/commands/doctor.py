@@ -22,6 +22,7 @@ from taxosphere.errors import EXTRAS
 
 _ENOUGH_MEMORY = 2.0  # GB: a taxonomy of ten thousand concepts is fitted in less
 _ENOUGH_DISK = 1.0  # GB
+_MODEL = "model"
 
 
 @dataclass(frozen=True)
@@ -35,10 +36,13 @@ class Finding:
 
 
 def doctor(
+    model: Path | None = typer.Option(
+        None, "--model", help="A model folder to check file by file."
+    ),
     port: int = typer.Option(8000, min=1, max=65535, help="Port that 'taxosphere serve' would use."),
     json: bool = typer.Option(False, "--json", help="Print one JSON document."),
 ) -> None:
-    """Look at versions, extras, encoder, cache, memory, disk, permissions and port, and say what to do.
+    """Look at versions, extras, encoder, cache, memory, disk, permissions, port and a model, and say what to do.
 
     Exits with 1 where the main job (fit, suggest, expand) cannot run.
 
@@ -54,13 +58,14 @@ def doctor(
         _writing(Path.cwd()),
         _page(),
         _port(port),
+        *([_model(model)] if model is not None else []),
     ]
     if json:
         output.document({"findings": [asdict(finding) for finding in findings]})
     else:
         rows = [(f.name, "ok" if f.good else "look", f.state, f.advice) for f in findings]
         output.table(("what", "", "state", "what to do"), rows)
-    needed = ("Python", "extra train", "encoder minilm", "cache")
+    needed = ("Python", "extra train", "encoder minilm", "cache", _MODEL)
     if not all(finding.good for finding in findings if finding.name in needed):
         raise typer.Exit(1)
 
@@ -153,3 +158,14 @@ def _port(port: int) -> Finding:
         except OSError:
             return Finding(f"port {port}", False, "in use", "choose another with 'taxosphere serve --port'")
     return Finding(f"port {port}", True, "free")
+
+
+def _model(folder: Path) -> Finding:
+    def state() -> str:
+        from taxosphere import artifact
+
+        manifest = artifact.read_manifest(folder)
+        artifact.check_files(folder, manifest).refuse_damage(wait=True)
+        return f"{folder}: {len(manifest['files'])} files are whole"
+
+    return _tried(_MODEL, state, "fit the model again, or copy its folder again")

@@ -23,9 +23,9 @@ from taxosphere.taxonomy import Taxonomy
 from taxosphere.taxonomy.checks import obsolete
 from taxosphere.typing import Floats, Longs, Matrix
 
-VERSION = 1
+VERSION = 2
 """Of the rules by which `CandidateIndex.to_arrays` is computed; one written by others is computed anew."""
-_STORED = ("log_normalizer", "orphan_scores", "radius_gaps")
+_STORED = ("log_normalizer", "orphan_scores", "radius_gaps", "obsolete", "non_leaves", "non_leaf_columns")
 
 
 @dataclass(frozen=True)

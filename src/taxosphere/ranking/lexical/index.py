@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -13,6 +13,8 @@ from scipy import sparse
 from taxosphere.ranking.features.pool import SparseRows, stack_rows
 from taxosphere.ranking.lexical.parse import STOP_WORDS, ParsedConcept, parse_concept
 from taxosphere.taxonomy import Concept
+from taxosphere.taxonomy.mapped import MAPPED
+from taxosphere.taxonomy.string_column import Lookup, StringColumn
 from taxosphere.typing import Floats, Longs, Matrix
 
 # Version of the rules by which texts become words and words become bags. Models store the words of their taxonomy; a
@@ -49,7 +51,7 @@ class BagOfWords:
         (n, words): 1 where the concept uses the word.
     """
 
-    columns: dict[str, int]
+    columns: Mapping[str, int]
     weights: Floats
     unknown_weight: float
     rows: SparseRows
@@ -64,12 +66,12 @@ class BagOfWords:
         return cls.from_rows(columns, rows)
 
     @classmethod
-    def from_rows(cls, columns: dict[str, int], rows: SparseRows) -> BagOfWords:
+    def from_rows(cls, columns: Mapping[str, int], rows: SparseRows) -> BagOfWords:
         """From a vocabulary and the bags over it; the weights follow from them."""
         frequency = np.bincount(rows.columns, minlength=max(1, len(columns)))
         count = len(rows.counts)
         weights = np.log((1 + count) / (1 + frequency)) + 1e-3  # never quite zero
-        return cls(columns, weights.astype(np.float32), float(np.log(1 + count) + 1e-3), rows)
+        return cls(columns, weights.astype(np.float32), _unknown_weight(count), rows)
 
     def take(self, kept: Longs) -> BagOfWords:
         """What `build` makes of these concepts alone; words are numbered in the order of their first use."""
@@ -91,7 +93,8 @@ class BagOfWords:
     def encode(self, bags: Sequence[Iterable[str]]) -> EncodedBags:
         """Bags of queries over this vocabulary."""
         words = [set(bag) for bag in bags]
-        columns = [sorted(self.columns[word] for word in bag if word in self.columns) for bag in words]
+        find = self.columns.get
+        columns = [sorted(column for word in bag if (column := find(word)) is not None) for bag in words]
         n_unknown = [len(bag) - len(row) for bag, row in zip(words, columns, strict=True)]
         return EncodedBags(SparseRows.of_ones(columns), np.array(n_unknown, np.float32))
 
@@ -112,6 +115,11 @@ class BagOfWords:
         uses = np.bincount(self.rows.columns, minlength=self.width)
         total = np.bincount(self.rows.columns, self.rows.repeat(values), minlength=self.width)
         return np.asarray((total + default) / (uses + 1), np.float32)
+
+
+def _unknown_weight(n_concepts: int) -> float:
+    """Inverse document frequency of a word that none of the concepts uses."""
+    return float(np.log(1 + n_concepts) + 1e-3)
 
 
 @dataclass(frozen=True)
@@ -176,6 +184,35 @@ def count_feature(bag: str) -> str:
     return f"children with the same {bag}, count"
 
 
+class NamePositions(Mapping[str, list[int]]):
+    """Positions of the concepts that have each name.
+
+    Parameters
+    ----------
+    columns
+        The number of each of k names.
+    concepts, ends
+        Positions, name after name: those of name i are ``concepts[ends[i]:ends[i + 1]]``.
+    """
+
+    def __init__(self, columns: Mapping[str, int], concepts: Longs, ends: Longs) -> None:
+        self._columns, self._concepts, self._ends = columns, concepts, ends
+
+    def __getitem__(self, name: str) -> list[int]:
+        column = self._columns[name]
+        positions: list[int] = self._concepts[self._ends[column] : self._ends[column + 1]].tolist()
+        return positions
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._columns
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._columns)
+
+    def __len__(self) -> int:
+        return len(self._columns)
+
+
 @dataclass(frozen=True)
 class ConceptTokens:
     """The words of concepts apart from the hierarchy; parsed once, and valid for any part of the concepts.
@@ -217,6 +254,9 @@ class ConceptTokens:
                 f"{name}.columns": bag.rows.columns,
                 f"{name}.ends": bag.rows.ends,
             }
+            if len(self.name_lengths) > MAPPED:
+                arrays |= {f"{name}.{key}": values for key, values in Lookup.arrays(bag.columns).items()}
+                arrays[f"{name}.weights"] = bag.weights
         return arrays
 
     @classmethod
@@ -224,22 +264,26 @@ class ConceptTokens:
         """The tokens that `to_arrays` wrote."""
 
         def bag(name: str) -> BagOfWords:
-            text = arrays[f"{name}.vocabulary"].tobytes().decode()
-            columns = arrays[f"{name}.columns"]
-            rows = SparseRows(np.ones(len(columns), np.float32), columns, arrays[f"{name}.ends"])
+            vocabulary, columns = arrays[f"{name}.vocabulary"], arrays[f"{name}.columns"]
+            ones = np.broadcast_to(np.float32(1), len(columns))  # takes no memory
+            rows = SparseRows(ones, columns, arrays[f"{name}.ends"])
+            if f"{name}.places" in arrays:
+                checksums = arrays[f"{name}.checksums"].view(np.uint32)
+                lookup = Lookup(StringColumn.from_lines(vocabulary), checksums, arrays[f"{name}.places"])
+                return BagOfWords(lookup, arrays[f"{name}.weights"], _unknown_weight(len(rows.counts)), rows)
+            text = vocabulary.tobytes().decode()
             words = text.split("\n") if text else []
             return BagOfWords.from_rows({word: column for column, word in enumerate(words)}, rows)
 
         return cls({name: bag(name) for name in BAGS}, bag(_NAME_KEYS), arrays["name_lengths"])
 
-    def positions_by_name(self) -> dict[str, list[int]]:
+    def positions_by_name(self) -> NamePositions:
         """Positions of the concepts that have each name or synonym, by its key."""
         rows = self.name_keys.rows
         concept = np.repeat(np.arange(len(rows.counts)), rows.counts)
         order = np.argsort(rows.columns, kind="stable")
-        uses = np.bincount(rows.columns, minlength=self.name_keys.width)
-        concepts, ends = concept[order].tolist(), np.cumsum(uses).tolist()
-        return {key: concepts[start:end] for key, start, end in zip(self.name_keys.columns, [0, *ends], ends)}
+        ends = np.cumsum(np.bincount(rows.columns, minlength=self.name_keys.width))
+        return NamePositions(self.name_keys.columns, concept[order], np.concatenate([[0], ends]))
 
     def name_counts(self) -> Floats:
         """(n,) how many concepts have the name of each, itself included."""
@@ -281,6 +325,7 @@ class LexicalIndex:
 
     def __init__(self, tokens: ConceptTokens, children: Matrix) -> None:
         self._read_names(tokens)
+        self.longest_names = _longest_names(self.positions_by_name)
         shares: dict[str, Matrix] = {}
         counts: dict[str, Matrix] = {}
         for name in (*SINGLE_WORD, *SEVERAL_WORDS):
@@ -296,12 +341,14 @@ class LexicalIndex:
     def _read_names(self, tokens: ConceptTokens) -> None:
         self.bags = tokens.bags
         self.positions_by_name = tokens.positions_by_name()
-        self.longest_names = _longest_names(self.positions_by_name)
         self.name_counts = tokens.name_counts()
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """The matrices as arrays; names of the parts as UTF-8 text, one a line."""
-        arrays: dict[str, NDArray[Any]] = {}
+        arrays: dict[str, NDArray[Any]] = {
+            "longest_names.words": np.frombuffer("\n".join(self.longest_names).encode(), np.uint8),
+            "longest_names.lengths": np.array([*self.longest_names.values()], np.int8),
+        }
         for name, stacked in (("similarity", self.similarity), ("children_words", self.children_words)):
             matrix = stacked.matrix
             arrays |= {f"{name}.{key}": getattr(matrix, key) for key in ("data", "indices", "indptr")}
@@ -315,6 +362,9 @@ class LexicalIndex:
         """The index that `to_arrays` wrote, of the same tokens."""
         index = cls.__new__(cls)
         index._read_names(tokens)
+        lengths = arrays["longest_names.lengths"].tolist()
+        first_words = arrays["longest_names.words"].tobytes().decode().split("\n") if lengths else []
+        index.longest_names = dict(zip(first_words, lengths, strict=True))
         for name in ("similarity", "children_words"):
             parts = arrays[f"{name}.parts"].tobytes().decode().split("\n")
             rows = dict(zip(parts, arrays[f"{name}.first_rows"].tolist(), strict=True))

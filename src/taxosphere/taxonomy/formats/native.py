@@ -39,8 +39,7 @@ def read(path: Path, options: ReadOptions) -> Draft:
         raise InputError(f"the folder has no {NODES}; a taxonomy folder holds {NODES} and {EDGES}", path=path)
     if edges is None:
         raise InputError(f"the folder has no {EDGES}; a taxonomy folder holds {NODES} and {EDGES}", path=path)
-    meta = _read_meta(path)
-    escaped = bool(meta.pop("escapes", False))
+    meta, escaped = read_meta(path)
     draft = Draft(path=nodes, format="native", edge_path=edges, meta=meta)
     _read_nodes(draft, nodes, escaped)
     _read_edges(draft, edges, escaped)
@@ -191,10 +190,11 @@ def _side_rows(folder: Path, name: str, wanted: tuple[str, ...], escaped: bool) 
             yield list(map(escapes.unescape, cells) if escaped else cells)
 
 
-def _read_meta(folder: Path) -> dict[str, Any]:
+def read_meta(folder: Path) -> tuple[dict[str, Any], bool]:
+    """What a folder says beside its concepts, and whether its tables have escapes."""
     path = _part(folder, META)
     if path is None:
-        return {}
+        return {}, False
     try:
         meta = json.loads(read_text(path))
     except json.JSONDecodeError as error:
@@ -203,7 +203,7 @@ def _read_meta(folder: Path) -> dict[str, Any]:
         raise InputError("is nested too deeply", path=path) from None
     if not isinstance(meta, dict):
         raise InputError("must hold a JSON object", path=path, line=1)
-    return meta
+    return meta, bool(meta.pop("escapes", False))
 
 
 def _needs_escapes(taxonomy: Taxonomy) -> bool:
