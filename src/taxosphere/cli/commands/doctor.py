@@ -36,9 +36,7 @@ class Finding:
 
 
 def doctor(
-    model: Path | None = typer.Option(
-        None, "--model", help="A model folder to check file by file."
-    ),
+    model: Path | None = typer.Option(None, "--model", help="Model folder to check."),
     port: int = typer.Option(8000, min=1, max=65535, help="Port that 'taxosphere serve' would use."),
     json: bool = typer.Option(False, "--json", help="Print one JSON document."),
 ) -> None:
