@@ -19,6 +19,7 @@ from torch import Tensor, nn
 
 from taxosphere import atomic
 from taxosphere.errors import InputError
+from taxosphere.model import distributed
 from taxosphere.model.history import Epoch
 from taxosphere.model.riemannian import RiemannianAdam
 
@@ -78,8 +79,9 @@ class Checkpoint:
         ``run`` is the fingerprint of settings and data; `InputError` where the file has another one.
         """
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        for leftover in self.path.parent.glob(f".{self.path.name}.*.part"):  # of a process that was killed
-            leftover.unlink(missing_ok=True)
+        if distributed.is_first():
+            for leftover in self.path.parent.glob(f".{self.path.name}.*.part"):  # of a process that was killed
+                leftover.unlink(missing_ok=True)
         if not self.resume or not self.path.exists():
             return
         tensors, notes = _read(self.path)
@@ -97,6 +99,8 @@ class Checkpoint:
 
     def save(self, state: State, run: str, *, last: bool) -> None:
         """Replace the file, unless the previous one is recent and this is not the last."""
+        if not distributed.is_first():
+            return
         now = time.monotonic()
         if not last and now - self._written < self._seconds:
             return

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from taxosphere.encoders.text.transformer import TransformerEncoder, batches_by_length
+from taxosphere.model import distributed
 from taxosphere.model.network import SphereNetwork
 from taxosphere.typing import Longs
 
@@ -109,14 +110,15 @@ class TrainableEncoder:
         return batches_by_length([self._tokens[i] for i in concepts])
 
     def _encode(self, concepts: Longs, *, keep_graph: bool = False) -> Tensor:
-        out = torch.empty(len(concepts), self.encoder.dim, device=self._network.device)
+        out = torch.zeros(len(concepts), self.encoder.dim, device=self._network.device)
         self._graph = []
-        for rows in self._parts(concepts):
+        for rows in distributed.share(self._parts(concepts)):
             with torch.set_grad_enabled(keep_graph):
                 part = self._embed(concepts[rows])
             out[torch.from_numpy(rows)] = part.detach()
             if keep_graph:
                 self._graph.append(part)
+        distributed.add_up([out])  # a row is zero in all processes but one
         return out
 
     def _tokens_of(self, concepts: Longs) -> int:
@@ -135,10 +137,11 @@ class TrainableEncoder:
 
     def backward(self) -> None:
         assert self._vectors.grad is not None
-        for number, rows in enumerate(self._parts(self._concepts)):
+        for number, rows in enumerate(distributed.share(self._parts(self._concepts))):
             part = self._graph[number] if self._graph else self._embed(self._concepts[rows])
             torch.autograd.backward(part, self._vectors.grad[torch.from_numpy(rows)])
         self._graph = []
+        distributed.add_up_gradients(self.parameters())
 
     def lift_all(self) -> Tensor:
         with torch.no_grad():

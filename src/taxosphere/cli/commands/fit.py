@@ -74,11 +74,11 @@ def fit(
     from taxosphere import artifact, atomic
     from taxosphere.encoders.device import check_device
     from taxosphere.fitting import starting_network, with_absolute_paths
-    from taxosphere.model import presets
+    from taxosphere.model import distributed, presets
     from taxosphere.model.config import PolarisConfig, literal
     from taxosphere.polaris import Polaris
 
-    check_device(device)
+    where = check_device(device)
     artifact.refuse_other_folders(model)
     atomic.refuse_place(model.absolute().parent, model)
     read = registry.read(taxonomy, reading)
@@ -118,10 +118,12 @@ def fit(
     if model.exists():
         output.say(f"{model} is a model already and is replaced when this one is done")
     try:
-        with steps() as report:
+        with distributed.processes(where), steps(quiet=not distributed.is_first()) as report:
             fitted = Polaris(settings, device=device).fit(
                 read, checkpoints=checkpoint_folder(model), resume=resume, start=previous, progress=report
             )
+            if not distributed.is_first():
+                return
             fitted.save(model)
     except (KeyboardInterrupt, Stopped):
         output.say("stopped; the same command with --resume goes on from here")
