@@ -61,7 +61,7 @@ def add_up(tensors: Sequence[Tensor]) -> None:
         return
     flat = torch.cat([tensor.reshape(-1) for tensor in tensors])  # one exchange for all
     group.all_reduce(flat)
-    for tensor, total in zip(tensors, flat.split([tensor.numel() for tensor in tensors]), strict=True):
+    for tensor, total in zip(tensors, torch.split(flat, [tensor.numel() for tensor in tensors]), strict=True):
         tensor.copy_(total.view_as(tensor))
 
 
