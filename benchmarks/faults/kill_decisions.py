@@ -28,7 +28,7 @@ from taxosphere import Taxonomy
 from taxosphere.decisions.events import Event, now
 from taxosphere.errors import InputError
 from taxosphere.service import store_bases, store_events
-from taxosphere.service.store import Store
+from taxosphere.service.store import DatabaseUnavailable, Store
 from taxosphere.service.store_ledger import Ledger
 from taxosphere.taxonomy import Concept
 
@@ -37,8 +37,6 @@ WRITERS = 4
 
 def work(url: str, writer: int, acknowledged: Path) -> None:
     """Decide for ever; a line in the file is a decision that was acknowledged."""
-    import sqlalchemy as sa
-
     number = len(acknowledged.read_bytes().splitlines()) if acknowledged.exists() else 0
     ledger = None
     with acknowledged.open("ab", buffering=0) as handle:
@@ -56,7 +54,7 @@ def work(url: str, writer: int, acknowledged: Path) -> None:
             try:
                 ledger = ledger or Ledger(Store(url))
                 ledger.decide(event, key=name)
-            except (sa.exc.OperationalError, sa.exc.InterfaceError, InputError):
+            except (DatabaseUnavailable, InputError):
                 ledger = None  # the server is recovering
                 time.sleep(0.2)
                 continue

@@ -36,6 +36,7 @@ from taxosphere.taxonomy.mapped import MAPPED, from_arrays, to_arrays
 
 FORMAT = 4  # 4: keys in the words of the glossary
 MANIFEST = "manifest.json"
+_DIGEST = "digest"  # key in the manifest: SHA-256 of everything else in it
 SEED = "seed"
 TAXONOMY = "taxonomy"
 _OTHER_VERSION = "this model folder was written by another version of taxosphere; fit it again"
@@ -169,6 +170,7 @@ def save(
                 p.relative_to(folder).as_posix(): _sample(p) for p in files if p.stat().st_size > _CHECKED_AT_ONCE
             },
         }
+        written[_DIGEST] = _digest_of(written)
         (folder / MANIFEST).write_text(json.dumps(written, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
@@ -277,10 +279,12 @@ def check_files(folder: Path, manifest: Mapping[str, Any]) -> FileCheck:
 
 @contextmanager
 def same_layout(path: str | PathLike[str]) -> Iterator[None]:
-    """Around what makes a model of arrays: files are whole, so what is missing or not known was never written."""
+    """Around what makes a model of arrays: files are whole, so what is missing or does not fit was written so."""
     try:
         yield
-    except (KeyError, TypeError, RuntimeError):
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, RuntimeError) as error:
+        if "memory" in str(error):
+            raise
         raise InputError(_OTHER_VERSION, path) from None
 
 
@@ -303,12 +307,22 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         newest, files = manifest["format"], manifest["files"]
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         raise InputError("is damaged; fit the model again", file) from None
-    if not isinstance(newest, int) or not isinstance(files, dict):
+    hashes = [*files.items()] if isinstance(files, dict) else [(None, None)]
+    if not isinstance(newest, int) or not all(isinstance(text, str) for pair in hashes for text in pair):
         raise InputError("is damaged; fit the model again", file)
     if newest > FORMAT:
         raise InputError(f"is of format {newest}, this version reads up to {FORMAT}; update taxosphere", file)
+    digest = _digest_of(manifest)
+    if newest == FORMAT and manifest.get(_DIGEST, digest) != digest:  # the first models of this format have none
+        raise InputError(_DAMAGED, file)
     checked: dict[str, Any] = manifest
     return checked
+
+
+def _digest_of(manifest: Mapping[str, Any]) -> str:
+    """Of everything in a manifest but the digest itself."""
+    rest = {key: value for key, value in manifest.items() if key != _DIGEST}
+    return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
 
 
 def _sha256(path: Path) -> str:

@@ -124,22 +124,22 @@ def load(
         raise InputError(f"was fitted with {dim} dimensions, the encoder has {text_encoder.dim}", path)
     if "encoder" in tensors:
         text_encoder = text_encoders.trainable(text_encoder).with_weights(tensors["encoder"])
-    fitted = assemble(
-        encoder=text_encoder,
-        network=network.eval(),
-        ranker=_with_reader(ranker, config, tensors.get("reader", {}), text_encoder),
-        insertion=insertion,
-        history=history,
-        taxonomy=stored.taxonomy,
-        text_vectors=vectors,
-        tokens=tokens,
-        index=index,
-        names=names,
-    )
-    images = None
-    if "images" in tensors:
-        texts = fitted.untuned_vectors
-        with artifact.same_layout(path):
+    with artifact.same_layout(path):
+        fitted = assemble(
+            encoder=text_encoder,
+            network=network.eval(),
+            ranker=_with_reader(ranker, config, tensors.get("reader", {}), text_encoder),
+            insertion=insertion,
+            history=history,
+            taxonomy=stored.taxonomy,
+            text_vectors=vectors,
+            tokens=tokens,
+            index=index,
+            names=names,
+        )
+        images = None
+        if "images" in tensors:
+            texts = fitted.untuned_vectors
             images = ImageModel.from_arrays(tensors["images"], manifest["images"], stored.taxonomy, texts, device)
     return config, replace(fitted, image_model=images, start_digest=manifest.get("began"), check=stored.check)
 

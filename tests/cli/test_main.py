@@ -67,6 +67,7 @@ def test_a_usage_error_is_one_line_that_points_to_help(capsys: Capture, args: li
         (TaxosphereError("did not\nwork"), 1, "error: did not work\n"),
         (MemoryError(), 1, f"error: {NO_MEMORY}\n"),
         (RuntimeError("CUDA out of memory. Tried to allocate 2 GiB"), 1, f"error: {NO_MEMORY}\n"),
+        (ImportError("x.so: failed to map segment from shared object"), 1, f"error: {NO_MEMORY}\n"),
         (
             ModuleNotFoundError("No module named 'safetensors'", name="safetensors.numpy"),
             1,

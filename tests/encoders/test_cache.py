@@ -58,6 +58,28 @@ def test_a_damaged_cache_costs_another_nothing(tmp_path: Path) -> None:
     assert set(healthy.get(["one"])) == {"one"}
 
 
+@pytest.mark.parametrize("place", [0, 9, 15, 17, 23])
+def test_a_changed_bit_in_a_row_is_noticed(tmp_path: Path, place: int) -> None:
+    cache = VectorCache(tmp_path, "encoder", 4)
+    cache.put(["a", "b"], vectors(2))
+    with sqlite3.connect(cache.path) as connection:
+        [(key, blob)] = connection.execute("SELECT key, vector FROM vectors WHERE key = ?", [cache._key("a")])
+        changed = bytearray(blob)
+        changed[place] ^= 4
+        connection.execute("UPDATE vectors SET vector = ? WHERE key = ?", [bytes(changed), key])
+    connection.close()
+    assert set(cache.get(["a", "b"])) == {"b"}
+
+
+def test_rows_of_the_first_version_have_no_checksum(tmp_path: Path) -> None:
+    cache = VectorCache(tmp_path, "encoder", 4)
+    cache.put(["a"], vectors(1))
+    with sqlite3.connect(cache.path) as connection:
+        connection.execute("UPDATE vectors SET vector = substr(vector, 1, 16)")
+    connection.close()
+    np.testing.assert_array_equal(cache.get(["a"])["a"], vectors(1)[0])
+
+
 def test_what_cannot_be_set_aside_stops_nothing(tmp_path: Path) -> None:
     cache = VectorCache(tmp_path, "encoder", 4)
     cache.path.write_bytes(b"this is no database" * 100)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import io
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pytest
 from taxosphere import Concept, Taxonomy
 from taxosphere.errors import InputError
 from taxosphere.placing.concept_list import with_ids
-from taxosphere.placing.list_reader import read_concepts
+from taxosphere.placing.list_reader import read_concepts, read_list
 
 
 def _write(folder: Path, name: str, text: str) -> Path:
@@ -167,3 +168,21 @@ def test_ids_in_a_pattern_and_apart_from_reserved_ones(animals: Taxonomy) -> Non
     new = [(0, Concept("", f"bird {i}")) for i in range(3)]
     concepts = with_ids(new, animals, pattern="X:{3}", reserved={"X:004", "X:005"})
     assert [concept.id for concept in concepts] == ["X:006", "X:007", "X:008"]
+
+
+def test_standard_input_in_another_encoding_is_refused_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    content = io.BytesIO(b"name,description\nH\xf6hle,x\n")
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BufferedReader(content)))  # type: ignore[type-var]
+    with pytest.raises(InputError, match="-: is not UTF-8"):
+        read_list("-")
+
+
+def test_a_damaged_page_of_a_parquet_file_is_refused_in_one_line(tmp_path: Path) -> None:
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "new.parquet"
+    pq.write_table(pa.table({"name": [f"concept {number}" for number in range(50)]}), path)
+    content = bytearray(path.read_bytes())
+    content[4:60] = bytes(56)  # the first page
+    path.write_bytes(content)
+    with pytest.raises(InputError, match="is damaged after row 0"):
+        read_list(path)

@@ -157,10 +157,31 @@ def test_a_stopped_run_goes_on_to_the_same_bytes(model: Path, long_list: Path, f
 def test_a_part_that_was_being_written_is_not_finished(tmp_path: Path) -> None:
     work = stream.work_beside(tmp_path / "out.csv", {})
     work.begin(resume=False)
-    work.part(0).touch()
+    work.write_part(0, b"")
     (work.folder / ".00000001.part.x.part").touch()  # as a kill leaves it
     assert work.begin(resume=True) == 1
     assert not list(work.folder.glob(".*.part"))
+
+
+def test_a_damaged_part_is_made_again(tmp_path: Path) -> None:
+    work = stream.work_beside(tmp_path / "out.csv", {})
+    work.begin(resume=False)
+    for number in range(3):
+        work.write_part(number, b"some rows")
+    assert work.begin(resume=True) == 3
+    path = work.folder / "00000001.part"
+    path.write_bytes(path.read_bytes().replace(b"rows", b"rowz"))
+    assert work.begin(resume=True) == 1
+    assert (work.read_part(0), work.read_part(1)) == (b"some rows", None)
+
+
+def test_a_damaged_request_is_refused(tmp_path: Path) -> None:
+    work = stream.work_beside(tmp_path / "out.csv", {"k": 3})
+    work.begin(resume=False)
+    (work.folder / "request.json").write_bytes(b'{"k": \xb9}')
+    with pytest.raises(InputError, match="is damaged; start without --resume"):
+        work.begin(resume=True)
+    assert work.begin(resume=False) == 0
 
 
 def test_another_request_is_not_resumed(long_list: Path, model: Path, tmp_path: Path) -> None:

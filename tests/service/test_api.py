@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import sqlalchemy as sa
 
 from support import workbenches
 from support.meadow import KINDS, meadow
@@ -208,6 +209,22 @@ def test_a_repeated_key_decides_once(client: Client) -> None:
     assert decide(client, "new1", key="k1", version=0).status_code == 422, "the key belongs to another decision"
     other = workbenches.Client(client.app, "curator")
     assert decide(other, "new1", key="k1", version=0).status_code == 200, "but to one person only"
+
+
+def test_a_full_disk_is_a_503_and_records_nothing(
+    client: Client, bench: Workbench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise sa.exc.OperationalError("COMMIT", {}, Exception("database or disk is full"))
+
+    with monkeypatch.context() as broken:
+        broken.setattr(bench.store.engine, "connect", fail)
+        answer = client.send_json("decisions", {"item": "new0", "kind": "later", "version": 0})
+        assert (answer.status_code, answer.headers["Retry-After"]) == (503, "5")
+        assert "disk is full" in answer.json()["detail"]
+        ready = client.get("/api/v1/ready")
+        assert (ready.status_code, ready.json()["database"]) == (503, "failed")
+    assert client.read("queue/new0")["state"] == "open"
 
 
 def test_the_history_is_paged_and_filtered(client: Client) -> None:

@@ -74,6 +74,12 @@ def test_an_agent_decides_about_what_it_was_shown(desk: Desk, bench: Workbench) 
     assert (event.by, event.parents) == ("an agent", ("bird",))
 
 
+def test_a_request_that_is_wrong_is_refused_in_one_line(desk: Desk) -> None:
+    (answer,) = run(make_server(desk), ("suggest_parents", {"name": "a\0b"}))
+    assert "a NUL character" in answer
+    assert "\n" not in answer
+
+
 def test_inspecting_says_where_a_concept_hangs(desk: Desk) -> None:
     (shown, missing) = run(make_server(desk), ("inspect_concept", {"id": "red bird"}), ("inspect_concept", {"id": "x"}))
     assert shown["parents"] == [{"id": "bird", "name": "bird", "path": ["thing"]}]

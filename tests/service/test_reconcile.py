@@ -148,3 +148,9 @@ def test_data_extension(anyone: Client, check: Check) -> None:
         "path": [{"str": "thing › bird"}],
     }
     assert anyone.post("/reconcile", data={"extend": '{"ids": ["x"], "properties": [{"id": "y"}]}'}).status_code == 400
+
+
+def test_half_a_character_in_a_key_is_repeated_as_it_came(anyone: Client) -> None:
+    with anyone:
+        answer = anyone.post("/reconcile", data={"queries": '{"\\ud800": {"query": ""}}'})
+    assert (answer.status_code, answer.json()) == (200, {"\ud800": {"result": []}})

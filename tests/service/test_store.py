@@ -16,7 +16,7 @@ from taxosphere.decisions.events import Event
 from taxosphere.decisions.fold import Conflict
 from taxosphere.errors import InputError
 from taxosphere.service import store_access, store_backup, store_bases, store_events, store_items, store_jobs
-from taxosphere.service.store import Store, StoreError
+from taxosphere.service.store import DatabaseUnavailable, Store, StoreError
 from taxosphere.service.store_access import Person
 from taxosphere.service.store_events import KeyReused, verify
 from taxosphere.service.store_items import NoSuchItem, QueueItem, StaleVersion
@@ -50,6 +50,38 @@ def test_decisions_are_there_after_a_restart(ledger: Ledger, url: str, animals: 
         last = verify(again)
         assert last is not None
         assert last.seq == 4
+
+
+def test_a_database_that_fails_is_said_in_one_line(ledger: Ledger) -> None:
+    ledger.decide(accept(0))
+    failed = sa.exc.OperationalError("COMMIT", {}, Exception("database or disk is full\nand more"))
+    with pytest.raises(DatabaseUnavailable, match="database or disk is full") as refused, ledger.store.writing():
+        raise failed
+    assert "\n" not in str(refused.value)
+    assert len(store_events.all_events(ledger.store)) == 1
+
+
+def test_a_changed_byte_in_a_decision_is_noticed(tmp_path: Path, animals: Taxonomy) -> None:
+    path = tmp_path / "decisions.db"
+    with Store(str(path)) as store:
+        store_bases.put(store, animals)
+        Ledger(store).decide(accept(0))
+    content = path.read_bytes()
+    assert content.count(b"M\xc3\xbcller") >= 1
+    path.write_bytes(content.replace(b"M\xc3\xbcller", b"K\xc3\xbcller"))
+    with Store(str(path)) as store, pytest.raises(StoreError, match="decision 1 is not what was recorded"):
+        Ledger(store).taxonomy()
+
+
+def test_a_damaged_base_is_said_in_one_line(tmp_path: Path, animals: Taxonomy) -> None:
+    path = tmp_path / "decisions.db"
+    with Store(str(path)) as store:
+        store_bases.put(store, animals)
+    content = path.read_bytes()
+    assert b"PK\x05\x06" in content
+    path.write_bytes(content.replace(b"PK\x05\x06", b"PK\x05\x07"))
+    with Store(str(path)) as store, pytest.raises(StoreError, match="the taxonomy in it is damaged"):
+        store_bases.load(store)
 
 
 def test_a_refused_decision_leaves_no_trace(ledger: Ledger) -> None:

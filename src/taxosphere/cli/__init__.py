@@ -46,8 +46,12 @@ COMMANDS = {
 }
 
 
-# How torch's allocators, its C++ library and graphics cards say it; numpy raises MemoryError.
-_NO_MEMORY = re.compile(r"can't allocate memory|not enough memory|out of memory|bad_alloc", re.IGNORECASE)
+# How torch's allocators, its C++ library, graphics cards and the loader of shared libraries say it; numpy raises
+# MemoryError.
+_NO_MEMORY = re.compile(
+    r"can't allocate memory|cannot allocate memory|not enough memory|out of memory|bad_alloc|failed to map segment",
+    re.IGNORECASE,
+)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -71,7 +75,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if extra is None:
             raise
         return _fail(MissingExtra(missing, extra), 1)
-    except RuntimeError as error:
+    except (RuntimeError, ImportError) as error:
         if not _NO_MEMORY.search(str(error)):
             raise
         return _fail(MemoryError(), 1)

@@ -20,6 +20,7 @@ from taxosphere.typing import Floats
 
 _KEYS_PER_LOOKUP = 900  # SQLite builds allow at least 999 bound values in one statement
 _SECONDS_TO_WAIT = 30.0
+_SUM = 8  # bytes of a checksum behind each vector
 # Not WITHOUT ROWID: with vectors in the inner pages of the tree, a lookup reads many times as many.
 _SCHEMA = "CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, vector BLOB NOT NULL)"
 
@@ -73,6 +74,10 @@ class _Connection:
 _connection = _Connection()
 
 
+def _checksum(key: bytes, vector: bytes) -> bytes:
+    return blake2b(vector, digest_size=_SUM, key=key).digest()
+
+
 class VectorCache:
     """Vectors of one encoder under one setting; ``identity`` says which weights and settings made them."""
 
@@ -106,21 +111,29 @@ class VectorCache:
                     marks = ",".join("?" * len(part))
                     rows = connection.execute(f"SELECT key, vector FROM vectors WHERE key IN ({marks})", part)
                     for key, blob in rows:
-                        if len(blob) == 4 * self.dim:
-                            vectors[keys[key]] = np.frombuffer(blob, dtype="<f4")
-        except (sqlite3.Error, OSError):
+                        if self._is_whole(key, blob):
+                            vectors[keys[key]] = np.frombuffer(blob, dtype="<f4", count=self.dim)
+        except (sqlite3.Error, OSError, KeyError):  # a damaged index may give keys that nobody asked for
             return {}
         return vectors
 
     def put(self, texts: Sequence[str], vectors: Floats) -> None:
         """Store vectors (len(texts), dim); a cache that cannot be written is ignored."""
-        rows = [(self._key(text), row.astype("<f4").tobytes()) for text, row in zip(texts, vectors, strict=True)]
+        pairs = ((self._key(text), row.astype("<f4").tobytes()) for text, row in zip(texts, vectors, strict=True))
+        rows = [(key, vector + _checksum(key, vector)) for key, vector in pairs]
         with suppress(sqlite3.Error, OSError):
             try:
                 self._insert(rows)
             except (sqlite3.Error, OSError):
                 if self._repair():
                     self._insert(rows)
+
+    def _is_whole(self, key: bytes, blob: object) -> bool:
+        """Is it a vector as it was stored? SQLite does not notice a changed bit. Rows of 0.1 have no checksum."""
+        size = 4 * self.dim
+        if not isinstance(blob, bytes) or len(blob) not in (size, size + _SUM):
+            return False
+        return len(blob) == size or blob[size:] == _checksum(key, blob[:size])
 
     def _insert(self, rows: Sequence[tuple[bytes, bytes]]) -> None:
         if not self.path.exists():

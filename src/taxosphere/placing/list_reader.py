@@ -162,9 +162,16 @@ def _parquet_rows(source: Path) -> _Rows:
         header = _columns(titles)
         if "name" not in header and "image" not in header:
             raise InputError(f"has no column 'name'; it has {', '.join(titles)}", source)
+        batches = file.iter_batches(_PARQUET_ROWS)
         number = 0
-        for batch in file.iter_batches(_PARQUET_ROWS):
-            for row in batch.to_pylist():
+        while True:
+            try:
+                rows = next(batches).to_pylist()
+            except StopIteration:
+                return
+            except (arrow.ArrowException, OSError, ValueError) as error:
+                raise InputError(f"is damaged after row {number} ({error})", source) from None
+            for row in rows:
                 number += 1
                 texts = {key: _json_cell(key, value, source, number) for key, value in zip(header, row.values())}
                 yield number, {key: text for key, text in texts.items() if text}, row

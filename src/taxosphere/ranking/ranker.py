@@ -280,7 +280,7 @@ class Ranker:
             gamma=notes["gamma"],
             out_of_fold=out_of_fold,
             note=notes["note"],
-            first_stage=FirstStage(notes["first_stage"]),
+            first_stage=FirstStage({name: float(weight) for name, weight in notes["first_stage"].items()}),
             mean_orphan_score=notes["mean_orphan_score"],
             novelty=NoveltyScale(**novelty) if novelty else None,
             parent_set=ParentSet.from_arrays(parents) if parents else ParentSet.fit(out_of_fold),

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import sqlite3
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -46,14 +46,21 @@ class AnswerStore(AbstractContextManager["AnswerStore"]):
         self._connection.close()
 
     def get(self, keys: Iterable[bytes]) -> dict[bytes, Any]:
-        """Stored answers of these keys; keys without one are left out."""
+        """Stored answers of these keys; keys without one are left out.
+
+        Raises
+        ------
+        TaxosphereError
+            The file was damaged.
+        """
         wanted = list(dict.fromkeys(keys))
         answers: dict[bytes, Any] = {}
         for start in range(0, len(wanted), _KEYS_PER_LOOKUP):
             part = wanted[start : start + _KEYS_PER_LOOKUP]
             marks = ",".join("?" * len(part))
-            rows = self._connection.execute(f"SELECT key, answer FROM answers WHERE key IN ({marks})", part)
-            answers |= {key: json.loads(zlib.decompress(blob)) for key, blob in rows}
+            with self._readable():
+                rows = self._connection.execute(f"SELECT key, answer FROM answers WHERE key IN ({marks})", part)
+                answers |= {key: json.loads(zlib.decompress(blob)) for key, blob in rows}
         return answers
 
     def missing(self, keys: Sequence[bytes]) -> set[bytes]:
@@ -62,9 +69,18 @@ class AnswerStore(AbstractContextManager["AnswerStore"]):
         for start in range(0, len(keys), _KEYS_PER_LOOKUP):
             part = keys[start : start + _KEYS_PER_LOOKUP]
             marks = ",".join("?" * len(part))
-            rows = self._connection.execute(f"SELECT key FROM answers WHERE key IN ({marks})", part)
-            absent.difference_update(key for (key,) in rows)
+            with self._readable():
+                rows = self._connection.execute(f"SELECT key FROM answers WHERE key IN ({marks})", part)
+                absent.difference_update(key for (key,) in rows)
         return absent
+
+    @contextmanager
+    def _readable(self) -> Iterator[None]:
+        """Say in one line that the file was damaged, which the checksum of a compressed answer shows too."""
+        try:
+            yield
+        except (sqlite3.Error, zlib.error, ValueError, TypeError) as error:
+            raise TaxosphereError(f"{self.path}: is damaged ({error}); start without --resume") from None
 
     def put(self, answers: Mapping[bytes, Any]) -> None:
         """Store answers, all of them or none.

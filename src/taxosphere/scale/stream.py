@@ -29,6 +29,7 @@ from taxosphere.scale.placer import Placer
 
 PART = 1024  # rows that are placed together; part of what decides the bytes of an answer
 _ANSWERS, _REQUEST = "answers.sqlite", "request.json"
+_SEAL = hashlib.sha256().digest_size
 
 
 @dataclass(frozen=True)
@@ -61,12 +62,16 @@ class Work:
         """
         stated = self.folder / _REQUEST
         if resume and stated.exists():
-            if json.loads(stated.read_text(encoding="utf-8")) != self.request:
+            try:
+                same = json.loads(stated.read_bytes()) == self.request
+            except ValueError:
+                raise InputError("is damaged; start without --resume", stated) from None
+            if not same:
                 message = "was begun with another list, model or option; start without --resume"
                 raise InputError(message, self.folder)
             for unfinished in self.folder.glob(".*.part"):  # a kill in the middle of writing leaves one
                 unfinished.unlink()
-            return next(number for number in count() if not self.part(number).exists())
+            return next(number for number in count() if self.read_part(number) is None)
         self.remove()
         self.folder.mkdir(parents=True)
         atomic.write_text(stated, json.dumps(self.request))
@@ -75,17 +80,42 @@ class Work:
     def remember(self, name: str, text: str) -> str:
         """The text that was first remembered under this name: ``text`` itself, or that of the run that is resumed."""
         place = self.folder / f"{name}.txt"
-        if not place.exists():
-            atomic.write_text(place, text)
-        return place.read_text(encoding="utf-8")
+        remembered = _read_sealed(place)
+        if remembered is not None:
+            return remembered.decode()
+        _write_sealed(place, text.encode())
+        return text
 
-    def part(self, number: int) -> Path:
-        """Where a part lies."""
+    def _part(self, number: int) -> Path:
         return self.folder / f"{number:08}.part"
+
+    def read_part(self, number: int) -> bytes | None:
+        """A finished part; None where there is none, or a damaged one, which has to be made again."""
+        return _read_sealed(self._part(number))
+
+    def write_part(self, number: int, content: bytes) -> None:
+        """Keep a part that is finished."""
+        _write_sealed(self._part(number), content)
 
     def remove(self) -> None:
         """Forget everything."""
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def _write_sealed(path: Path, content: bytes) -> None:
+    """Write a file that begins with the SHA-256 of the rest."""
+    with atomic.file(path) as temporary:
+        temporary.write_bytes(hashlib.sha256(content).digest() + content)
+
+
+def _read_sealed(path: Path) -> bytes | None:
+    """What `_write_sealed` wrote; None where there is no such file or it was damaged."""
+    try:
+        whole = path.read_bytes()
+    except FileNotFoundError:
+        return None
+    digest, content = whole[:_SEAL], whole[_SEAL:]
+    return content if hashlib.sha256(content).digest() == digest else None
 
 
 def work_beside(target: Path, request: Mapping[str, Any]) -> Work:
@@ -217,11 +247,10 @@ class Stream:
                 self.report(done)
             with AnswerStore(work.store_path) as store:
                 for number, rows in enumerate(answers(parts, self.placer, self.executor, store), finished):
-                    with atomic.file(work.part(number)) as temporary:
-                        temporary.write_bytes(form.encode(rows))
+                    work.write_part(number, form.encode(rows))
                     done += len(rows)
                     self.report(done)
-            files = (work.part(number).read_bytes() for number in range(-(-done // PART)))
+            files = (work.read_part(number) or b"" for number in range(-(-done // PART)))
             with atomic.file(target) as temporary, temporary.open("wb") as file:
                 file.writelines(form.join(files))
         work.remove()

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import wraps
 from typing import Annotated, Any, Literal
 from uuid import uuid4
 
@@ -20,6 +21,7 @@ from pydantic import Field
 from taxosphere import __version__
 from taxosphere.decisions.fold import Fold
 from taxosphere.decisions.state import Conflict
+from taxosphere.errors import InputError, TaxosphereError
 from taxosphere.polaris import Polaris
 from taxosphere.service import deciding, limits, model_access
 from taxosphere.service.auth import may
@@ -202,5 +204,18 @@ def make_server(desk: Desk) -> MCPServer[Any]:
         if may(desk.person, "curator"):
             offered.append(tools.decide)
     for tool in offered:
-        server.add_tool(tool)
+        server.add_tool(_refusing(tool))
     return server
+
+
+def _refusing(tool: Callable[..., Document]) -> Callable[..., Document]:
+    """The tool, with what is wrong about a request or the database told to the agent in one line."""
+
+    @wraps(tool)
+    def called(*positional: Any, **named: Any) -> Document:
+        try:
+            return tool(*positional, **named)
+        except TaxosphereError as error:
+            raise Refused(error.message if isinstance(error, InputError) else str(error)) from None
+
+    return called

@@ -15,6 +15,7 @@ from starlette.requests import Request
 
 from taxosphere.decisions.state import Conflict
 from taxosphere.errors import InputError
+from taxosphere.service.store import DatabaseUnavailable, StoreError
 from taxosphere.service.store_events import KeyReused
 from taxosphere.service.store_items import NoSuchItem
 from taxosphere.service.store_jobs import NoSuchJob
@@ -105,6 +106,14 @@ async def _refused(_: Request, error: Exception) -> JSONResponse:
     return Problem(422, message).response()
 
 
+async def _unavailable(_: Request, error: Exception) -> JSONResponse:
+    """Of a database that fails or is damaged."""
+    _LOG.error("%s", error)
+    reason = error.reason if isinstance(error, DatabaseUnavailable) else str(error)
+    detail = f"the database cannot be used now ({reason}); nothing was recorded, try again later"
+    return Problem(503, detail, {"Retry-After": "5"}).response()
+
+
 async def _fault(_: Request, error: Exception) -> JSONResponse:
     _LOG.error("a request failed", exc_info=error)
     return Problem(500, "the service failed; its log says why").response()
@@ -117,6 +126,7 @@ _HANDLERS: dict[type[Exception], Any] = {
     Conflict: _conflict,
     NoSuchItem: _missing,
     NoSuchJob: _missing,
+    StoreError: _unavailable,
     KeyReused: _refused,
     InputError: _refused,
     Exception: _fault,

@@ -100,10 +100,15 @@ async def _post(bench: Bench, request: Request, service: str) -> Response:
 async def _answer(bench: Workbench, service: str, queries: str | None, extend: str | None) -> Response:
     if queries is not None:
         asked = _parse(queries)
-        return JSONResponse(await reconciled(bench, service, asked))
+        return _json(await reconciled(bench, service, asked))
     if extend is not None:
-        return JSONResponse(extended(bench, _parse(extend)))
+        return _json(extended(bench, _parse(extend)))
     raise Problem(400, "send the field 'queries' or 'extend'")
+
+
+def _json(document: Document) -> Response:
+    """An answer in ASCII: it repeats keys of the client, which may hold half a character."""
+    return Response(json.dumps(document, allow_nan=False), media_type="application/json")
 
 
 def _base(request: Request) -> str:

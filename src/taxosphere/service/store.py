@@ -34,6 +34,22 @@ class StoreError(TaxosphereError):
     """The database is not what it should be."""
 
 
+class DatabaseUnavailable(StoreError):
+    """The database cannot be used now: its disk is full or read-only, its file is damaged, or its server is gone.
+
+    Parameters
+    ----------
+    reason
+        What the database says, in one line.
+    name
+        Which database.
+    """
+
+    def __init__(self, reason: str, name: str | None) -> None:
+        self.reason = reason
+        super().__init__(f"{name}: the database cannot be used ({reason}); nothing was recorded")
+
+
 class Store:
     """An open database of decisions, migrated to the newest tables.
 
@@ -59,9 +75,10 @@ class Store:
         self.engine = _engine(self.url)
         try:
             self._migrate()
-        except (sa.exc.DatabaseError, sa.exc.InterfaceError) as error:
+        except (DatabaseUnavailable, sa.exc.DatabaseError) as error:
             self.engine.dispose()
-            raise InputError(f"cannot be opened as a database of decisions ({_first_line(error)})", self.name) from None
+            reason = error.reason if isinstance(error, DatabaseUnavailable) else _first_line(error)
+            raise InputError(f"cannot be opened as a database of decisions ({reason})", self.name) from None
         except BaseException:
             self.engine.dispose()
             raise
@@ -75,7 +92,11 @@ class Store:
     def reading(self) -> Iterator[Connection]:
         """A connection that sees one state of the database, whatever others write meanwhile."""
         options: dict[str, Any] = {} if self.is_file else {"isolation_level": "REPEATABLE READ"}
-        with self.engine.connect().execution_options(**options) as connection, connection.begin():
+        with (
+            self._available(),
+            self.engine.connect().execution_options(**options) as connection,
+            connection.begin(),
+        ):
             yield connection
 
     @contextmanager
@@ -88,10 +109,26 @@ class Store:
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """A connection that alone may write; committed where the block ends well, else nothing has changed."""
-        with self.engine.connect().execution_options(**{_WRITE: True}) as connection, connection.begin():
+        with (
+            self._available(),
+            self.engine.connect().execution_options(**{_WRITE: True}) as connection,
+            connection.begin(),
+        ):
             if not self.is_file:
                 connection.execute(sa.text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
             yield connection
+
+    @contextmanager
+    def _available(self) -> Iterator[None]:
+        """Say in one line that the database failed; what it refuses by its rules stays the error it is."""
+        try:
+            yield
+        except (sa.exc.OperationalError, sa.exc.InterfaceError) as error:
+            raise DatabaseUnavailable(_first_line(error), self.name) from error
+        except sa.exc.DatabaseError as error:
+            if type(error) is not sa.exc.DatabaseError or not self.is_file:  # so SQLite says that a file is damaged
+                raise
+            raise DatabaseUnavailable(_first_line(error), self.name) from error
 
     def close(self) -> None:
         """Let go of the database."""

@@ -6,6 +6,7 @@ import io
 import json
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,13 +18,24 @@ from sqlalchemy.engine import Connection
 
 from taxosphere.decisions.events import digest, now
 from taxosphere.errors import InputError
-from taxosphere.service.store import Store
+from taxosphere.service.store import Store, StoreError
 from taxosphere.service.store_tables import BASES
 from taxosphere.taxonomy import Taxonomy
 from taxosphere.taxonomy.formats import registry
 from taxosphere.taxonomy.formats.io.options import ReadOptions
 
 _OPTIONS, _SOURCE = "options.json", "source"
+# What the zip archive of a base says where its bytes were changed.
+_DAMAGED = (
+    zipfile.BadZipFile,
+    zlib.error,
+    ValueError,
+    KeyError,
+    TypeError,
+    EOFError,
+    NotImplementedError,
+    RuntimeError,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,12 +102,17 @@ def source(store: Store) -> Iterator[tuple[Path, Base]]:
         row = connection.execute(sa.select(BASES).order_by(BASES.c.seq.desc()).limit(1)).first()
     if row is None:
         raise InputError("holds no taxonomy yet; 'taxosphere apply TAX DECISIONS --db' puts one there", store.name)
-    with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(io.BytesIO(row.content)) as archive:
-        archive.extractall(folder)
-        path = Path(folder) / _SOURCE / row.name
-        stated: dict[str, Any] = json.loads((Path(folder) / _OPTIONS).read_text("utf-8"))
-        stated = {key: tuple(value) if isinstance(value, list) else value for key, value in stated.items()}
-        yield path, Base(row.seq, row.digest, row.name, registry.read(path, ReadOptions(**stated)))
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            with zipfile.ZipFile(io.BytesIO(row.content)) as archive:
+                archive.extractall(folder)
+            path = Path(folder) / _SOURCE / row.name
+            stated: dict[str, Any] = json.loads((Path(folder) / _OPTIONS).read_text("utf-8"))
+            stated = {key: tuple(value) if isinstance(value, list) else value for key, value in stated.items()}
+            base = Base(row.seq, row.digest, row.name, registry.read(path, ReadOptions(**stated)))
+        except (*_DAMAGED, InputError) as error:
+            raise StoreError(f"{store.name}: the taxonomy in it is damaged ({error}); restore a backup") from None
+        yield path, base
 
 
 def _packed(taxonomy: Taxonomy, path: Path | None, options: ReadOptions) -> tuple[str, bytes]:

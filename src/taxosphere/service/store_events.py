@@ -98,7 +98,7 @@ def replayed(connection: Connection, event: Event, key: str) -> Recorded | None:
     row = connection.execute(sa.select(EVENTS).where(EVENTS.c.key == key)).first()
     if row is None:
         return None
-    former = from_record(json.loads(row.body))
+    former = _checked(row)
     if former.content_id() != event.content_id():
         raise KeyReused(f"the idempotency key '{key}' was used for another decision")
     return Recorded(row.seq, former, row.hash, replayed=True)
@@ -122,8 +122,14 @@ def read(connection: Connection, after: int = 0, *, item: str = "", by: str = ""
         Only those about one item, or of one person.
     limit
         At most so many; 0 for all.
+
+    Raises
+    ------
+    StoreError
+        Where the hash of one does not fit to its content.
     """
-    query = sa.select(EVENTS.c.seq, EVENTS.c.body, EVENTS.c.hash).where(EVENTS.c.seq > after).order_by(EVENTS.c.seq)
+    columns = (EVENTS.c.seq, EVENTS.c.body, EVENTS.c.hash, EVENTS.c.previous, EVENTS.c.key)
+    query = sa.select(*columns).where(EVENTS.c.seq > after).order_by(EVENTS.c.seq)
     if item:
         query = query.where(EVENTS.c.item == item)
     if by:
@@ -131,8 +137,15 @@ def read(connection: Connection, after: int = 0, *, item: str = "", by: str = ""
     if limit:
         query = query.limit(limit)
     for rows in connection.execute(query).partitions(_BLOCK):
-        for seq, body, hash in rows:
-            yield Recorded(seq, from_record(json.loads(body)), hash)
+        for row in rows:
+            yield Recorded(row.seq, _checked(row), row.hash)
+
+
+def _checked(row: sa.Row[*tuple[Any, ...]]) -> Event:
+    """The event of a row, where its hash fits: a file may be damaged without SQLite's noticing it."""
+    if row.hash != link(row.previous, row.seq, row.key, row.body):
+        raise StoreError(f"the history was changed: decision {row.seq} is not what was recorded; restore a backup")
+    return from_record(json.loads(row.body))
 
 
 def all_events(store: Store) -> list[Event]:

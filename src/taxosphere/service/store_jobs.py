@@ -17,6 +17,10 @@ from taxosphere.service.store_tables import JOBS, MODELS
 WAITING, RUNNING, DONE, FAILED, CANCELLED = "waiting", "running", "done", "failed", "cancelled"
 
 
+class NoSuchModel(StoreError):
+    """No model of the workbench has this id."""
+
+
 class NoSuchJob(StoreError):
     """There is no such job, or it is not in the state that the call needs."""
 
@@ -144,10 +148,10 @@ def remove_model(connection: Connection, id: str) -> None:
 
 
 def activate_model(connection: Connection, id: str) -> None:
-    """Take suggestions from another model; `StoreError` where it is not there."""
+    """Take suggestions from another model; `NoSuchModel` where it is not there."""
     connection.execute(MODELS.update().values(active=False))
     if connection.execute(MODELS.update().where(MODELS.c.id == id).values(active=True)).rowcount != 1:
-        raise StoreError(f"there is no model '{id}'")
+        raise NoSuchModel(f"there is no model '{id}'")
 
 
 def models(connection: Connection) -> list[ModelRecord]:

@@ -261,7 +261,7 @@ class ConceptTokens:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> ConceptTokens:
-        """The tokens that `to_arrays` wrote."""
+        """The tokens that `to_arrays` wrote; `ValueError` where the arrays do not fit together."""
 
         def bag(name: str) -> BagOfWords:
             vocabulary, columns = arrays[f"{name}.vocabulary"], arrays[f"{name}.columns"]
@@ -273,6 +273,8 @@ class ConceptTokens:
                 return BagOfWords(lookup, arrays[f"{name}.weights"], _unknown_weight(len(rows.counts)), rows)
             text = vocabulary.tobytes().decode()
             words = text.split("\n") if text else []
+            if len(columns) and not 0 <= columns.min() <= columns.max() < len(words):
+                raise ValueError("a word that is not in the vocabulary")
             return BagOfWords.from_rows({word: column for column, word in enumerate(words)}, rows)
 
         return cls({name: bag(name) for name in BAGS}, bag(_NAME_KEYS), arrays["name_lengths"])

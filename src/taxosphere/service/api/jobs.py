@@ -19,8 +19,7 @@ from taxosphere.service.api.shared import Bench, Who, computed, no_nul, problems
 from taxosphere.service.permissions import API
 from taxosphere.service.problems import Problem
 from taxosphere.service.requests import ActivateRequest, ImportRequest, JobRequest, Nothing, UploadRequest
-from taxosphere.service.store import StoreError
-from taxosphere.service.store_jobs import ModelRecord
+from taxosphere.service.store_jobs import ModelRecord, NoSuchModel
 from taxosphere.service.suggester import Busy, NotReady
 from taxosphere.service.workbench import Workbench, job_document
 
@@ -93,7 +92,7 @@ def activate(bench: Bench, who: Who, body: ActivateRequest) -> Status:
     """Take suggestions from another version of the model."""
     try:
         bench.activate(body.id, who.name)
-    except StoreError:
+    except NoSuchModel:
         raise Problem(404, "there is no such model") from None
     return Status(status="ok")
 

@@ -45,7 +45,7 @@ Filter = Annotated[str, Query(max_length=limits.NAME)]
 
 def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """Documentation of the problems a route may answer with, beside those that every route has."""
-    every = (400, 401, 403, 408, 413, 415, 421, 422, 500)
+    every = (400, 401, 403, 408, 413, 415, 421, 422, 500, 503)
     content = {CONTENT_TYPE: {"schema": {"$ref": "#/components/schemas/ProblemDocument"}}}
     return {status: {"description": "Problem", "content": content} for status in (*every, *statuses)}
 

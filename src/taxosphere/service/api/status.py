@@ -12,6 +12,7 @@ from taxosphere.service.auth import COOKIE, SESSION_DAYS
 from taxosphere.service.permissions import API
 from taxosphere.service.problems import Problem
 from taxosphere.service.requests import Nothing, SessionRequest
+from taxosphere.service.store import DatabaseUnavailable
 from taxosphere.service.suggester import READY
 
 router = APIRouter(prefix=API, tags=["status"])
@@ -30,7 +31,7 @@ def ready(bench: Bench, response: Response) -> Ready:
         with bench.store.reading() as connection:
             connection.execute(sa.text("SELECT 1"))
         database = "ok"
-    except sa.exc.SQLAlchemyError:
+    except DatabaseUnavailable:
         database = "failed"
     state = bench.suggester.state
     if state != READY or database != "ok":

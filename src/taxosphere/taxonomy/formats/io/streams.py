@@ -224,6 +224,8 @@ def open_to_write(path: Path) -> Iterator[TextIO]:
 
 
 def _undecodable(path: Path) -> InputError:
+    if path == STREAM:  # which cannot be read again to find the line
+        return InputError("is not UTF-8 (Latin-1 perhaps?); recode it first, with iconv for example", path=path)
     with open_bytes(path) as handle:
         for number, line in enumerate(handle, 1):
             try:
