@@ -1,6 +1,7 @@
 """How well very small seeds are served, with and without the ranker prior that ships.
 
-    python benchmarks/bench_tiny_seeds.py FOLDER… [--runs 10] [--out docs/results/tiny-seeds.md]
+    python benchmarks/bench_tiny_seeds.py FOLDER… [--runs 10] [--sizes 20 50 100] [--encoder minilm]
+        [--out docs/results/tiny-seeds.md]
 
 Random concepts with everything above them are drawn from the seed of the published split until 20, 50 or 100 are there;
 then leaves of the whole seed whose parent was drawn are asked. Test queries are never looked at.
@@ -74,8 +75,7 @@ def confidence(model: Polaris, split: Split, foreign: list[Concept]) -> dict[str
     return {"sure": 100 * float(np.mean(sure)), "none": auroc(none, np.arange(len(none)) >= len(sure))}
 
 
-def table(folders: Sequence[str], runs: int) -> list[str]:
-    encoder = text_encoders.load("minilm")
+def table(folders: Sequence[str], runs: int, sizes: Sequence[int], encoder: text_encoders.TextEncoder) -> list[str]:
     foreign = edam()
     lines = [
         "| set | concepts | ranking | Hit@1 | Hit@5 | MR | MRR | probability | none |",
@@ -83,7 +83,7 @@ def table(folders: Sequence[str], runs: int) -> list[str]:
     ]
     for folder in folders:
         seed = published(Taxonomy.read(folder), read_parts(folder)).seed
-        for size in SIZES:
+        for size in sizes:
             found = [measure(tiny(seed, size, state), state, encoder, foreign) for state in range(runs)]
             for row, name in enumerate(ROWS):
                 mean = {key: np.mean([each[row][key] for each in found]) for key in found[0][row]}
@@ -98,13 +98,25 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folders", nargs="+")
     parser.add_argument("--runs", type=int, default=10)
+    parser.add_argument("--sizes", type=int, nargs="+", default=list(SIZES))
+    parser.add_argument("--encoder", default="minilm")
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
-    lines = table(options.folders, options.runs)
+    lines = table(options.folders, options.runs, options.sizes, text_encoders.load(options.encoder))
     if options.out is not None:
-        note = f"Means of {options.runs} random parts of each seed, up to {ASKED} queries each, frozen MiniLM."
+        note = (
+            f"Means of {options.runs} random parts of each seed, up to {ASKED} queries each, encoder {options.encoder}."
+        )
         title = "Very small seeds, with and without the prior"
-        page.write(options.out, title, Path(__file__).name, options.folders, f"--runs {options.runs}", [note], lines)
+        page.write(
+            options.out,
+            title,
+            Path(__file__).name,
+            options.folders,
+            f"--runs {options.runs} --encoder {options.encoder}",
+            [note],
+            lines,
+        )
 
 
 if __name__ == "__main__":
