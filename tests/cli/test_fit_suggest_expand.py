@@ -95,6 +95,17 @@ def test_fine_tuning_says_how_long_it_takes(
     assert json.loads((workplace / "tuned" / "manifest.json").read_text())["config"]["training"]["fine_tune"]
 
 
+def test_fine_tuning_is_proposed_where_leaves_can_be_spared(
+    workplace: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With 12 of its 64 leaves asked, the ranker leaves more than a third; with all of them asked it leaves none."""
+    proposed = {}
+    for examples in ("12", "2400"):
+        assert _fit(workplace, "--set", f"ranking.examples={examples}", "-o", str(workplace / examples)) == 0
+        proposed[examples] = "may rank better with --fine-tune" in capsys.readouterr().err
+    assert proposed == {"12": True, "2400": False}
+
+
 def test_vectors_without_an_encoder_cannot_be_fine_tuned(workplace: Path, capsys: pytest.CaptureFixture[str]) -> None:
     np.save(workplace / "v.npy", np.eye(1, 4))
     (workplace / "v.txt").write_text("cat\n")

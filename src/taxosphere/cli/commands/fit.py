@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -133,6 +134,8 @@ def fit(
         output.warn(f"passed over {fault}")
     for line in fitted.summary():
         output.say(line)
+    if not settings.training.fine_tune and preset == "auto" and config is None:
+        propose_fine_tuning(read, settings)
     output.say(f"wrote {model}; try: taxosphere suggest {model} 'a new concept'")
 
 
@@ -154,6 +157,32 @@ def decided(base: Taxonomy, db: str) -> Taxonomy:
 
 def say_how_long(taxonomy: Taxonomy, settings: PolarisConfig) -> None:
     """Warn of a fine-tuning that takes minutes."""
+    seconds = tuning_seconds(taxonomy, settings)
+    if seconds > _LONG:
+        output.say(
+            f"fine-tuning will take about {seconds / 60:.0f} minutes on this machine; a fit that is stopped goes on "
+            "with --resume, and without --fine-tune it takes a small part of that"
+        )
+
+
+def propose_fine_tuning(taxonomy: Taxonomy, settings: PolarisConfig) -> None:
+    """Say that fine-tuning may pay, and what it takes, where the seed has leaves to spare for it."""
+    from taxosphere.encoders.text.registry import Trainable
+    from taxosphere.fitting import load_encoder
+    from taxosphere.model.embedding import split_for_ranker
+
+    if split_for_ranker(taxonomy, settings.ranking, settings.seed) is None:
+        return
+    if isinstance(load_encoder(settings), Trainable):
+        minutes = math.ceil(tuning_seconds(taxonomy, settings) / 60)
+        output.say(
+            "a taxonomy of this size may rank better with --fine-tune, which lets the encoder learn along: about "
+            f"{minutes} minute{'s' if minutes != 1 else ''} more on this machine"
+        )
+
+
+def tuning_seconds(taxonomy: Taxonomy, settings: PolarisConfig) -> float:
+    """Estimated seconds of all fine-tunings of a fit."""
     from taxosphere.encoders.text.registry import bare, trainable
     from taxosphere.fitting import load_encoder
     from taxosphere.model.duration import fine_tuning_seconds
@@ -161,12 +190,7 @@ def say_how_long(taxonomy: Taxonomy, settings: PolarisConfig) -> None:
 
     rest = split_for_ranker(taxonomy, settings.ranking, settings.seed)
     seed, trainings = (taxonomy, 2 + settings.ranking.folds) if rest is None else (rest.seed, 1)
-    seconds = trainings * fine_tuning_seconds(bare(trainable(load_encoder(settings))), seed, settings)
-    if seconds > _LONG:
-        output.say(
-            f"fine-tuning will take about {seconds / 60:.0f} minutes on this machine; a fit that is stopped goes on "
-            "with --resume, and without --fine-tune it takes a small part of that"
-        )
+    return trainings * fine_tuning_seconds(bare(trainable(load_encoder(settings))), seed, settings)
 
 
 def checkpoint_folder(model: Path) -> Path:
