@@ -104,13 +104,14 @@ def test_from_a_list_to_the_grown_taxonomy_and_back(
         assert store_items.counts(connection) == {"accepted": 1, "same": 1, "rejected": 1, "later": 1}
         assert [recorded.event.by for recorded in store_events.read(connection)] == ["Bert"] * 4
 
-    (place / "new.csv").write_text(LIST + "bird of gold;;\n", encoding="utf-8-sig")
+    shorter = LIST.replace("blue boat;a boat;=1+1", "Blue Boat;;")  # the same concept, without its definition
+    (place / "new.csv").write_text(shorter + "bird of gold;;\n", encoding="utf-8-sig")
     capsys.readouterr()
     assert main([*base, "-o", "three.obo", "--review", str(review)]) == 0
     told = capsys.readouterr()
     assert "3 were decided before, 1 of them rejected" in told.err
     assert [placement["query"]["name"] for placement in json.loads(told.out)["placements"]] == [
-        "blue boat",
+        "Blue Boat",
         "bird of gold",
     ]
     again = Taxonomy.read("three.obo")
@@ -119,8 +120,8 @@ def test_from_a_list_to_the_grown_taxonomy_and_back(
     shown = {row[header.index("name")]: dict(zip(header, row)) for _, row in rows}
     assert shown["purple thing"]["decision"] == "reject"
     assert shown["purple thing"]["why"].startswith("rejected by Bert on 20")
-    assert shown["blue boat"]["decision"] == ""
-    assert shown["blue boat"]["id"] == table["blue boat"]["id"]
+    assert shown["Blue Boat"]["decision"] == ""
+    assert shown["Blue Boat"]["id"] == table["blue boat"]["id"]
     assert "green bird" not in shown
 
 

@@ -27,6 +27,10 @@ def _write(folder: Path, name: str, text: str) -> Path:
         ("new.tsv", "label\tdefinition\nsea eagle\ta large raptor\nowl\t\n"),
         ("new.tsv", "Term\tDescription\nsea eagle\ta large raptor\nowl\t\n"),
         ("new.tsv", "code\tPreferred Label\tdefinition\n\tsea eagle\ta large raptor\n\towl\t\n"),
+        ("new.tsv", "concept\tdefinition\nsea eagle\ta large raptor\nowl\t\n"),
+        ("new.csv", "Bezeichnung;Beschreibung\nsea eagle;a large raptor\nowl;\n"),
+        ("new.csv", "Libellé;Définition\nsea eagle;a large raptor\nowl;\n"),
+        ("new.csv", "Product name,Description\nsea eagle,a large raptor\nowl,\n"),
         ("new.csv", 'name,description\n"sea eagle",a large raptor\nowl,\n'),
         ("new.jsonl", '{"name": "sea eagle", "description": "a large raptor"}\n\n{"name": "owl"}\n'),
     ],
@@ -118,6 +122,30 @@ def test_a_lone_title_that_may_be_a_concept_is_told(tmp_path: Path, animals: Tax
     assert not told
 
 
+@pytest.mark.parametrize("first", ["category", "brand name", "class\tlesson", "stage name\tmusic"])
+def test_an_everyday_word_is_no_header(tmp_path: Path, animals: Taxonomy, first: str) -> None:
+    found = read_concepts(_write(tmp_path, "n.tsv", f"{first}\nowl\n"), animals)
+    assert [concept.name for concept in found] == [first.split("\t")[0], "owl"]
+
+
+@pytest.mark.parametrize(("encoding", "said"), [("cp1252", "Windows-1252, for line 3"), ("utf-16", "UTF-16")])
+@pytest.mark.parametrize("name", ["n.csv", "n.tsv", "n.txt"])
+def test_other_encodings_are_recognised_and_said(
+    tmp_path: Path, animals: Taxonomy, name: str, encoding: str, said: str
+) -> None:
+    told: list[str] = []
+    (tmp_path / name).write_bytes("name\nowl\nSteinkäuze\n".encode(encoding))
+    concepts = read_concepts(tmp_path / name, animals, told.append)
+    assert [concept.name for concept in concepts][-2:] == ["owl", "Steinkäuze"]
+    assert [said in line for line in told] == [True]
+
+
+def test_what_is_no_text_in_any_usual_encoding_is_refused(tmp_path: Path, animals: Taxonomy) -> None:
+    (tmp_path / "n.csv").write_bytes(b"name\nowl\nK\x81uze\n")
+    with pytest.raises(InputError, match=r"n\.csv:3: byte 0x81 is neither UTF-8 nor Windows-1252"):
+        read_concepts(tmp_path / "n.csv", animals)
+
+
 def test_a_first_concept_is_not_taken_for_a_header(tmp_path: Path, animals: Taxonomy) -> None:
     found = read_concepts(_write(tmp_path, "n.tsv", "label\tpaper that says what a jar holds\nowl\n"), animals)
     assert [concept.name for concept in found] == ["label", "owl"]
@@ -128,7 +156,7 @@ def test_a_list_in_one_cell_may_carry_escapes(tmp_path: Path, animals: Taxonomy)
     assert read_concepts(table, animals) == [Concept("owl", "owl", "", ("night|bird", "hooter"))]
 
 
-@pytest.mark.parametrize("titles", ["concept\tdefinition", "parent\tchild", "id\tdescription"])
+@pytest.mark.parametrize("titles", ["parent\tchild", "id\tdescription"])
 def test_titles_that_name_no_concept_are_not_taken_for_one(tmp_path: Path, animals: Taxonomy, titles: str) -> None:
     with pytest.raises(InputError, match=r"n\.tsv:1: looks like a header"):
         read_concepts(_write(tmp_path, "n.tsv", f"{titles}\nx\towl\n"), animals)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
@@ -59,7 +59,7 @@ def read_decisions(
     rebase
         Whether decisions on another base are taken, to be applied as far as they fit.
     warn
-        Called with one line about every id that had to be changed.
+        Called with one line about every id that had to be changed, and about a text that is not in UTF-8.
 
     Raises
     ------
@@ -71,7 +71,7 @@ def read_decisions(
         raise InputError(f"decisions are read from {', '.join(SUFFIXES)} files", source)
     table = None
     if source.suffix.lower() not in exchange.JSON_LINES:
-        table = spreadsheets.read(source, formulas=(*review_reader.READ, *exchange.COLUMNS))
+        table = spreadsheets.read(source, _is_header, (*review_reader.READ, *exchange.COLUMNS), warn)
     if table is None or exchange.is_event_table(table[0][1]):
         events = list(exchange.read(source, table))
         other = next((row for row, event in events if event.base not in ("", origin.base)), None)
@@ -87,6 +87,10 @@ def read_decisions(
         ]
     minter = _minter(taxonomy, ids, {*reserved, *(one.concept.id for one in rows)})
     return review_reader.events(source, rows, taxonomy, minter, origin, warn)
+
+
+def _is_header(titles: Sequence[str]) -> bool:
+    return review_reader.is_review_table(titles) or exchange.is_event_table(titles)
 
 
 def _minter(taxonomy: Taxonomy, pattern: str, others: set[str]) -> IdMinter:

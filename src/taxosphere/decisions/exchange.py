@@ -86,7 +86,7 @@ def _json_rows(source: Path) -> Iterator[tuple[int, object, dict[str, str]]]:
 
 
 def _table_rows(source: Path, table: spreadsheets.Table | None) -> Iterator[tuple[int, object, dict[str, str]]]:
-    (line, header), rows = table or spreadsheets.read(source, formulas=COLUMNS)
+    (line, header), rows = table or spreadsheets.read(source, is_event_table, COLUMNS)
     if not is_event_table(header):
         raise InputError("has no columns 'event' and 'record'; is it an export of decisions?", source, line)
     for number, cells in rows:

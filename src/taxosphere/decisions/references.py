@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from difflib import get_close_matches
 
 from taxosphere.errors import InputError
 from taxosphere.taxonomy import Taxonomy
 
 SEPARATOR = "|"
 _LABEL = re.compile(r".*\((.+)\)", re.DOTALL)
+_CLOSE = 0.8  # how much of two names must agree for one to be proposed
 _SHOWN = 4  # of the concepts that share a name
 
 
@@ -41,6 +43,11 @@ class References:
         label = f"{name} ({id})" if name and SEPARATOR not in name else id
         return label if self._candidates(label) == [id] else id
 
+    def find(self, text: str) -> str:
+        """The id of the one concept that a text names, empty where there is none or more than one."""
+        candidates = self._candidates(text.strip())
+        return candidates[0] if len(candidates) == 1 else ""
+
     def resolve(self, text: str) -> str:
         """The id of the concept that a text names.
 
@@ -53,7 +60,9 @@ class References:
         if len(candidates) == 1:
             return candidates[0]
         if not candidates:
-            raise InputError(f"no concept is called '{text.strip()}' or has this id")
+            near = get_close_matches(_plain(text), self._by_plain_name, 1, _CLOSE)
+            hint = f"; is it '{self._names[self._by_plain_name[near[0]][0]]}'?" if near else ""
+            raise InputError(f"no concept is called '{text.strip()}' or has this id{hint}")
         shown = ", ".join(f"{self._names[id]} ({id})" for id in candidates[:_SHOWN])
         more = f" and {len(candidates) - _SHOWN} more" if len(candidates) > _SHOWN else ""
         raise InputError(f"{len(candidates)} concepts are called '{text.strip()}': {shown}{more}; write the id")

@@ -86,7 +86,7 @@ def read(path: str | PathLike[str], table: spreadsheets.Table | None = None) -> 
         With the row, where a word is none of `WORDS`, a name is missing, a formula stands in a cell, or a concept is
         decided about twice.
     """
-    (line, header), rows = table or spreadsheets.read(path, formulas=READ)
+    (line, header), rows = table or spreadsheets.read(path, is_review_table, READ)
     if not is_review_table(header):
         raise InputError(f"has no columns '{DECISION}' and '{NAME}'; is it a review table?", path, line)
     if len(rows) > MOST_ROWS:
@@ -223,7 +223,7 @@ def _event(path: str | PathLike[str], one: Decided, references: References, orig
             raise InputError(f"'{one.concept.name}' cannot be its own parent")
     except InputError as error:
         raise InputError(error.message, path, one.row) from None
-    suggested = [(id, probability) for label, probability in one.candidates if (id := _maybe(references, label))]
+    suggested = [(id, probability) for label, probability in one.candidates if (id := references.find(label))]
     return Event(
         id=uuid4().hex,
         kind=one.word,
@@ -257,13 +257,6 @@ def _parents(one: Decided, references: References) -> tuple[str, ...]:
         wanted = "one concept" if most == 1 else "at least one concept"
         raise InputError(f"'{one.word}' needs {wanted} in the column '{PARENT}'")
     return parents
-
-
-def _maybe(references: References, label: str) -> str:
-    try:
-        return references.resolve(label)
-    except InputError:
-        return ""
 
 
 def _parents_first(

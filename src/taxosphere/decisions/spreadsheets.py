@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import re
 import zipfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain, islice
 from os import PathLike
 from pathlib import Path
@@ -19,6 +19,7 @@ from xml.etree import ElementTree
 from taxosphere import atomic
 from taxosphere.errors import InputError, require
 from taxosphere.taxonomy.formats.io import delimiter, tables, workbook
+from taxosphere.taxonomy.formats.io.encodings import recognise
 from taxosphere.taxonomy.formats.io.streams import open_text, reading
 
 SUFFIXES = (".csv", ".tsv", ".xlsx")
@@ -28,6 +29,7 @@ _GUARDED = re.compile(r"'+[=+\-@\t\r]")
 _NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 _FORMULA = re.compile(rb'<c\b[^>]*?\sr="([A-Z]{1,3})([0-9]{1,7})"[^>]*>\s*<f[\s>/]')
 _WIDE, _NARROW = 40, 14  # columns in characters
+_ABOVE = 20  # rows in which titles are looked for: people write a line above them
 
 Row = tuple[int, list[str]]
 Table = tuple[Row, list[Row]]  # titles, and rows, each with its number
@@ -47,7 +49,7 @@ def delimiter_of(path: Path) -> str:
     """What stands between the cells of a CSV file that a user has, which is what the user's Excel expects."""
     if path.suffix.lower() != ".csv":
         return ","
-    with open_text(path) as handle:
+    with open_text(path, recognise(path)[0]) as handle:
         between = delimiter.of(list(islice(handle, delimiter.HEAD)))
     return between if between in ",;" else ","
 
@@ -129,15 +131,24 @@ def _write_workbook(path: Path, header: Sequence[str], rows: Iterable[Sequence[s
 # -- reading ----------------------------------------------------------------------------------------------------------
 
 
-def read(path: str | PathLike[str], formulas: Sequence[str] = ()) -> Table:
+def read(
+    path: str | PathLike[str],
+    is_header: Callable[[Sequence[str]], bool] = lambda _titles: True,
+    formulas: Sequence[str] = (),
+    warn: Callable[[str], object] = lambda _line: None,
+) -> Table:
     """The titles of a table, and its rows that are not empty, each with its number.
 
     Parameters
     ----------
     path
-        A ``.csv``, ``.tsv`` or ``.xlsx`` file; of a workbook the first sheet is read.
+        A ``.csv``, ``.tsv`` or ``.xlsx`` file; of a workbook the first sheet is read that has the titles.
+    is_header
+        Tells the titles. Rows above them are left out; where no row has them the first one counts as titles.
     formulas
         Titles of columns in which a formula is refused, because its result may be out of date.
+    warn
+        Called with one line where a text is not in UTF-8.
 
     Returns
     -------
@@ -153,13 +164,18 @@ def read(path: str | PathLike[str], formulas: Sequence[str] = ()) -> Table:
     suffix = suffix_of(source)
     with reading(source):
         if suffix == ".xlsx":
-            rows = _workbook_rows(source)
+            sheet, rows = _likely_sheet(source, is_header)
         else:
             undo = unguard if suffix == ".csv" else str
-            rows = [(number, [undo(cell) for cell in cells]) for number, cells in tables.read_rows(source)]
+            encoding, note = recognise(source)
+            if note:
+                warn(f"{source}: {note}")
+            lines = tables.read_rows(source, encoding=encoding)
+            rows = [(number, [undo(cell) for cell in cells]) for number, cells in lines]
     if not rows:
         raise InputError("holds no table", source)
-    (first, titles), rest = rows[0], rows[1:]
+    start = _header_place(rows, is_header) or 0
+    (first, titles), rest = rows[start], rows[start + 1 :]
     header = [title.strip() for title in titles]
     while header and not header[-1]:
         header.pop()
@@ -169,32 +185,42 @@ def read(path: str | PathLike[str], formulas: Sequence[str] = ()) -> Table:
         if wide:
             raise InputError(f"{len(cells)} cells where the header has {len(header)} titles", source, number)
     if suffix == ".xlsx":
-        _check_formulas(source, header, formulas)
+        _check_formulas(source, sheet, header, formulas)
     width = len(header)
     return (first, header), [(number, [*cells[:width], *[""] * (width - len(cells))]) for number, cells in rest]
 
 
-def _workbook_rows(path: Path) -> list[Row]:
-    sheets = workbook.sheets(path)
-    grid = next(iter(sheets.values()))() if sheets else []
-    return [(number, row) for number, row in enumerate(grid, 1) if any(cell.strip() for cell in row)]
+def _header_place(rows: Sequence[Row], is_header: Callable[[Sequence[str]], bool]) -> int | None:
+    """Which of the first rows holds the titles."""
+    return next((place for place, (_, cells) in enumerate(rows[:_ABOVE]) if is_header(cells)), None)
 
 
-def _check_formulas(path: Path, header: Sequence[str], titles: Sequence[str]) -> None:
+def _likely_sheet(path: Path, is_header: Callable[[Sequence[str]], bool]) -> tuple[str, list[Row]]:
+    """Title and rows of the first sheet that has the titles, or of the first sheet."""
+    first: tuple[str, list[Row]] = ("", [])
+    for title, load in workbook.sheets(path).items():
+        rows = [(number, row) for number, row in enumerate(load(), 1) if any(cell.strip() for cell in row)]
+        if _header_place(rows, is_header) is not None:
+            return title, rows
+        first = first if first[0] else (title, rows)
+    return first
+
+
+def _check_formulas(path: Path, sheet: str, header: Sequence[str], titles: Sequence[str]) -> None:
     lowered = [title.lower() for title in header]
     columns = {_letters(lowered.index(title)): title for title in titles if title in lowered}
-    for match in _FORMULA.finditer(_first_sheet(path)):
+    for match in _FORMULA.finditer(_sheet_xml(path, sheet)):
         title = columns.get(match[1].decode())
         if title is not None:
             raise InputError(f"a formula in the column '{title}'; write its result as text", path, int(match[2]))
 
 
-def _first_sheet(path: Path) -> bytes:
-    """The XML of the sheet that comes first in the workbook."""
+def _sheet_xml(path: Path, title: str) -> bytes:
+    """The XML of the sheet with this title."""
     try:
         with zipfile.ZipFile(path) as archive:
             book, links = (_parsed(archive, part) for part in ("xl/workbook.xml", "xl/_rels/workbook.xml.rels"))
-            sheet = next(part for part in book.iter() if part.tag.endswith("}sheet"))
+            sheet = next(part for part in book.iter() if part.tag.endswith("}sheet") and part.get("name") == title)
             id = next(value for key, value in sheet.attrib.items() if key.endswith("}id"))
             target = next(link.attrib["Target"] for link in links if link.attrib.get("Id") == id)
             return archive.read(target.lstrip("/") if target.startswith("/") else f"xl/{target}")

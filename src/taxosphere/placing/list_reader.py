@@ -14,7 +14,8 @@ from typing import Any
 from taxosphere.errors import InputError, require
 from taxosphere.placing.concept_list import check_texts, with_ids
 from taxosphere.taxonomy import Concept, Taxonomy
-from taxosphere.taxonomy.formats.io import cells, json_values, workbook
+from taxosphere.taxonomy.formats.io import cells, json_values, titles, workbook
+from taxosphere.taxonomy.formats.io.encodings import recognise
 from taxosphere.taxonomy.formats.io.streams import STREAM, bare_suffix, expand_home, numbered_lines, peek, reading
 from taxosphere.taxonomy.formats.io.tables import check_distinct, read_rows
 
@@ -30,6 +31,10 @@ KINDS = {
 _LISTS = ("synonyms", "image")
 _ROLES = {"id": (*cells.ROLES["id"], "class_id"), "name": (*cells.ROLES["name"], "preferred_label", "term")}
 _TITLES = cells.TITLES.union(*_ROLES.values())
+# Titles of names that are also everyday words: alone they may be the first concept of a list.
+_EVERYDAY = frozenset(
+    "concept heading caption category node topic subject item entity class begriff kategorie nom terme ad".split()
+)
 _LONGEST_TITLE = 3  # words; a definition beside a concept that is called "label" has more
 _PARQUET_ROWS = 1024  # read at a time
 _Cell = str | list[str]
@@ -100,13 +105,18 @@ def stream_list(path: str | PathLike[str], warn: Warn = _ignore, *, kind: str = 
     source = Path(path)
     kind = kind or kind_of(source)
     rows: _Rows
+    encoding = None
+    if kind in ("txt", "tsv", "csv"):
+        encoding, note = recognise(source)
+        if note:
+            warn(f"{source}: {note}")
     if kind == "jsonl":
         rows = _json_rows(source)
     elif kind == "txt":
-        lines = ((number, line) for number, line in numbered_lines(source) if line.strip())
+        lines = ((number, line) for number, line in numbered_lines(source, encoding) if line.strip())
         rows = ((number, dict[str, _Cell](name=line), {"name": line}) for number, line in lines)
     elif kind in ("tsv", "csv"):
-        rows = _table_rows(source, read_rows(source, "\t" if kind == "tsv" else ","), warn)
+        rows = _table_rows(source, read_rows(source, "\t" if kind == "tsv" else ",", encoding), warn)
     elif kind == "parquet":
         rows = _parquet_rows(source)
     else:
@@ -209,11 +219,9 @@ def _table_rows(source: Path, rows: Iterator[tuple[int, list[str]]], warn: Warn)
     first = next(rows, None)
     if first is None:
         raise InputError("holds no concepts", source)
-    header, titles = _columns(first[1]), first[1]
+    header, stated = _columns(first[1]), first[1]
     plain = set(map(cells.plain, first[1]))
-    short = len(first[1]) > 1 and all(len(cell.split()) <= _LONGEST_TITLE for cell in first[1])
-    named = "name" in plain or (short and not plain.isdisjoint(_ROLES["name"]))
-    if named or (plain <= _TITLES and not {"name", "image"}.isdisjoint(map(cells.plain, header))):
+    if _is_header(first[1], header):
         check_distinct(source, [title for title in header if title], first[0])
         if len(header) == 1 and plain != {"name"}:  # a lone word that is no name of ours may well be a concept
             message = f"'{first[1][0].strip()}' is read as the title of the column"
@@ -222,24 +230,49 @@ def _table_rows(source: Path, rows: Iterator[tuple[int, list[str]]], warn: Warn)
         hint = f"title its columns {', '.join(COLUMNS)}, or give the list a header"
         raise InputError(f"looks like a header, but its titles are not known; {hint}", source, first[0])
     else:
-        header = titles = ["name", "description"][: max(1, len(first[1]))]
-        yield first[0], _row(source, header, *first), _by_title(titles, first[1])
+        header = stated = ["name", "description"][: max(1, len(first[1]))]
+        yield first[0], _row(source, header, *first), _by_title(stated, first[1])
     for number, texts in rows:
-        yield number, _row(source, header, number, texts), _by_title(titles, texts)
+        yield number, _row(source, header, number, texts), _by_title(stated, texts)
 
 
-def _by_title(titles: list[str], texts: list[str]) -> dict[str, str]:
+def _is_header(first: list[str], header: list[str]) -> bool:
+    """Whether the first row of a table holds titles, and not its first concept."""
+    plain = set(map(cells.plain, first))
+    named = [titles.words(cell) for cell, column in zip(first, header, strict=True) if column == "name"]
+    if "name" in plain:
+        return True
+    if plain <= _TITLES and not {"name", "image"}.isdisjoint(map(cells.plain, header)):
+        return True
+    if not named or any(len(cell.split()) > _LONGEST_TITLE for cell in first):
+        return False
+    usual = _EVERYDAY.isdisjoint(named) and not set(titles.NAME).isdisjoint(named)
+    return usual or any(column in COLUMNS and column != "name" for column in header)
+
+
+def _by_title(header: list[str], texts: list[str]) -> dict[str, str]:
     """The cells by title; columns without a title are left out."""
-    return {title: text for title, text in zip(titles, [*texts, *[""] * len(titles)]) if title}
+    return {title: text for title, text in zip(header, [*texts, *[""] * len(header)]) if title}
 
 
-def _columns(titles: list[str]) -> list[str]:
-    """Our names of the columns with these titles; titles we do not know as they are."""
-    plain = [cells.plain(title) for title in titles]
-    columns = [cells.column_name(title) for title in titles]
+def _columns(header: list[str]) -> list[str]:
+    """Our names of the columns with these titles; titles we do not know as they are.
+
+    Titles of ours come first, then the usual ones of several languages, the most usual of them for each column.
+    """
+    plain = [cells.plain(title) for title in header]
+    columns = [cells.column_name(title) for title in header]
     for role, spellings in _ROLES.items():
         best = next((title for title in spellings if title in plain), None)
         columns = [role if title == best else column for title, column in zip(plain, columns, strict=True)]
+    ours = {column.removesuffix(cells.ESCAPED) for column in columns}
+    ranked: dict[str, tuple[int, int]] = {}
+    for i, title in enumerate(header):
+        item = titles.meaning(title) if columns[i].removesuffix(cells.ESCAPED) not in COLUMNS else None
+        if item is not None and item.role in COLUMNS and item.role not in ours:
+            ranked[item.role] = min(ranked.get(item.role, (item.rank, i)), (item.rank, i))
+    for role, (_, i) in ranked.items():
+        columns[i] = role + cells.ESCAPED * header[i].strip().endswith(cells.ESCAPED)
     return columns
 
 

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 from taxosphere.decisions import automatic
 from taxosphere.decisions.fold import Conflict
-from taxosphere.decisions.former import Former
+from taxosphere.decisions.former import Former, NameIndex
 from taxosphere.decisions.review import ReviewRow
 from taxosphere.decisions.review_reader import Origin
-from taxosphere.placing.name_keys import fold
 from taxosphere.service import store_apply, store_bases, store_items
 from taxosphere.service.store import Store
 from taxosphere.service.store_items import QueueItem
@@ -54,7 +53,7 @@ class Memory:
         self.folding = store_apply.replayed(store, taxonomy)
         self.reserved = store_apply.reserved_ids(store)
         self._former = Former(self.folding)
-        self._waiting = {(fold(concept.name), concept.description): concept.id for concept in waiting}
+        self._waiting = NameIndex((concept.id, concept) for concept in waiting)
 
     def sort_out(self, concepts: Iterable[tuple[int, Concept]]) -> Sorted:
         """Which concepts of a list were decided about; one that waits in the queue keeps the id it has there."""
@@ -63,7 +62,7 @@ class Memory:
         for row, concept in concepts:
             decision = self._former.decision(concept)
             if decision is None or decision[0].state not in (*_SETTLED, "rejected"):
-                id = concept.id or self._waiting.get((fold(concept.name), concept.description), "")
+                id = concept.id or self._former.item(concept) or self._waiting.find(concept)
                 sorted_out.open.append((row, replace(concept, id=id)))
             elif decision[0].state == "rejected":
                 again = replace(concept, id=self._former.item(concept))

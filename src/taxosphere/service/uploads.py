@@ -21,6 +21,8 @@ from taxosphere.placing.concept_list import with_ids
 from taxosphere.service import limits
 from taxosphere.taxonomy import Concept, Taxonomy
 from taxosphere.taxonomy.formats.io import json_values
+from taxosphere.taxonomy.formats.io.encodings import recognise
+from taxosphere.taxonomy.formats.io.streams import numbered_lines
 from taxosphere.taxonomy.formats.io.tables import read_rows
 
 KINDS = (".csv", ".tsv", ".txt", ".jsonl", ".xlsx")
@@ -100,13 +102,10 @@ def read(path: Path) -> Table:
 
 
 def _text_rows(path: Path, suffix: str) -> Iterator[tuple[int, list[str]]]:
-    try:
-        if suffix == ".txt":
-            text = path.read_bytes().decode("utf-8-sig")
-            return ((number, [line.strip()]) for number, line in enumerate(text.splitlines(), 1) if line.strip())
-        return read_rows(path)
-    except UnicodeDecodeError:
-        raise InputError("is no UTF-8 text") from None
+    encoding, _ = recognise(path)
+    if suffix == ".txt":
+        return ((number, [line.strip()]) for number, line in numbered_lines(path, encoding) if line.strip())
+    return read_rows(path, encoding=encoding)
 
 
 def _all(beginning: list[list[str]], rows: Iterator[list[str]]) -> Iterator[list[str]]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import codecs
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
 from taxosphere.errors import InputError
-from taxosphere.taxonomy.formats.io.streams import open_raw_bytes, text_codec
+from taxosphere.taxonomy.formats.io.streams import BLOCK, STREAM, open_raw_bytes, text_codec
 
 BOMS = {
     "utf-8-sig": codecs.BOM_UTF8,
@@ -19,6 +20,7 @@ BOMS = {
 TITLES = {"utf-8-sig": "UTF-8", "cp1252": "Windows-1252", "utf-16-le": "UTF-16", "utf-16-be": "UTF-16"}
 HEAD = 4096  # bytes in which zeros tell UTF-16 without a mark
 _WIDE_SHARE = 0.3  # of zero bytes at even or odd places, at least
+_NOT_WINDOWS = re.compile(rb"[\x81\x8d\x8f\x90\x9d]")  # bytes that Windows-1252 has no character for
 _CONTROLS = 0.01  # share of control characters above which bytes are no text
 
 
@@ -81,6 +83,48 @@ def read_source(path: Path, stated: str | None = None) -> SourceText:
         line = data.count(b"\n", 0, error.start) + 1
         note = f"read as Windows-1252, for line {line} is not UTF-8; --encoding states another"
         return _decode(path, data, "cp1252", note, line)
+
+
+def recognise(path: Path) -> tuple[str | None, str]:
+    """The encoding of a text that is read piece by piece, None for UTF-8, and what to say about it.
+
+    The file is read once for this, in little memory. Standard input cannot be read twice and is UTF-8.
+
+    Parameters
+    ----------
+    path : Path
+        The file, compressed or not.
+
+    Raises
+    ------
+    InputError
+        With the line, where it is neither UTF-8 nor UTF-16 nor Windows-1252.
+    """
+    if path == STREAM:
+        return None, ""
+    with open_raw_bytes(path) as handle:
+        block = handle.read(BLOCK)
+        for encoding, mark in BOMS.items():
+            if block.startswith(mark) and encoding != "utf-8-sig":
+                return encoding[:6], f"read as {encoding[:6].upper()}"
+        if wide := _wide(block[:HEAD]):
+            return wide, "read as UTF-16, which it has no mark for"
+        decoder, before = codecs.getincrementaldecoder("utf-8")(), 0
+        while True:
+            try:
+                decoder.decode(block, final=not block)
+            except UnicodeDecodeError as error:
+                line = before + error.object.count(b"\n", 0, error.start) + 1
+                while block and not (odd := _NOT_WINDOWS.search(block)):
+                    block = handle.read(BLOCK)
+                if block and odd:
+                    message = f"byte 0x{odd[0].hex()} is neither UTF-8 nor Windows-1252; save the file as UTF-8"
+                    raise InputError(message, path, line) from None
+                return "cp1252", f"read as Windows-1252, for line {line} is not UTF-8"
+            if not block:
+                return None, ""
+            before += block.count(b"\n")
+            block = handle.read(BLOCK)
 
 
 def _decode(path: Path, data: bytes, encoding: str, note: str, line: int | None = None) -> SourceText:

@@ -23,12 +23,12 @@ def separator(path: Path) -> str:
     return "," if bare_suffix(path) == ".csv" else "\t"
 
 
-def read_rows(path: Path, between: str = "") -> Iterator[Row]:
+def read_rows(path: Path, between: str = "", encoding: str | None = None) -> Iterator[Row]:
     """Rows that are not empty. In a comma table quotes must match; in a tab table a stray quote stands for itself.
 
-    ``between`` says which of the two it is, "," or a tab, where the suffix does not.
+    ``between`` says which of the two it is, "," or a tab, where the suffix does not; without ``encoding`` it is UTF-8.
     """
-    with open_text(path) as handle:
+    with open_text(path, encoding) as handle:
         lines = _without_nul(path, handle)
         if (between or separator(path)) == "\t":
             first = next(lines, "")
