@@ -63,6 +63,24 @@ def test_decisions_are_remembered_and_not_made_twice(place: Path, capsys: pytest
     assert "owl" in grown
 
 
+def test_the_patch_is_against_the_file_that_was_named_last(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from taxosphere.service import store_bases
+
+    with Store("d.db") as store:
+        store_bases.put(store, Taxonomy.read("animals.obo"))  # as 'expand' does, which knows no file
+    assert main(["apply", "animals.obo", "r.csv", "-o", "grown.obo", "--db", "d.db"]) == 0
+    assert main(["export", "d.db", "-o", "p.patch", "--as", "patch"]) == 0
+    patch = (place / "p.patch").read_text(encoding="utf-8")
+    assert patch.startswith("--- a/animals.obo\n+++ b/animals.obo\n")
+    assert patch.count("\n+id: ") == 4
+    assert main(["apply", "grown.obo", "r.csv", "-o", "again.obo", "--db", "d.db"]) == 0
+    with Store("d.db") as store, store.reading() as connection:
+        assert store_bases.number(connection) == 3
+    capsys.readouterr()
+    assert main(["export", "d.db", "-o", "k.kgcl", "--as", "kgcl"]) == 0
+    assert "4 decided concepts are in grown.obo already" in capsys.readouterr().err
+
+
 def test_exports_of_a_database(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["apply", "animals.obo", "r.csv", "-o", "grown.obo", "--db", "d.db", "--by", "Anna"]) == 0
     targets = {"taxonomy": "t.obo", "decisions": "d.jsonl", "kgcl": "k.kgcl", "sssom": "s.tsv", "robot": "r.tsv"}

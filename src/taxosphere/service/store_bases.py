@@ -51,6 +51,8 @@ class Base:
 def put(store: Store, taxonomy: Taxonomy, path: Path | None = None, options: ReadOptions | None = None) -> str:
     """Make a taxonomy the base of the decisions to come; nothing is stored where it is the present base already.
 
+    The same taxonomy from another file is stored anew, for patches are made against the file that was named last.
+
     Parameters
     ----------
     store
@@ -67,20 +69,24 @@ def put(store: Store, taxonomy: Taxonomy, path: Path | None = None, options: Rea
         The digest of the taxonomy.
     """
     wanted = digest(taxonomy)
-    with store.reading() as connection:
-        if _last(connection) == wanted:
+    if path is None:
+        with store.reading() as connection:
+            last = _last(connection)
+        if last is not None and last.digest == wanted:
             return wanted
     name, content = _packed(taxonomy, path, options or ReadOptions())
     with store.writing() as connection:
-        if _last(connection) != wanted:
+        last = _last(connection)
+        if last is None or (last.digest, last.name, last.content) != (wanted, name, content):
             seq = 1 + (connection.scalar(sa.select(sa.func.max(BASES.c.seq))) or 0)
             row = {"seq": seq, "digest": wanted, "name": name, "content": content, "at": now()}
             connection.execute(BASES.insert().values(**row))
     return wanted
 
 
-def _last(connection: Connection) -> str | None:
-    return connection.scalar(sa.select(BASES.c.digest).order_by(BASES.c.seq.desc()).limit(1))
+def _last(connection: Connection) -> Any:
+    """The row of the present base, None where there is none."""
+    return connection.execute(sa.select(BASES).order_by(BASES.c.seq.desc()).limit(1)).first()
 
 
 def number(connection: Connection) -> int:
@@ -99,7 +105,7 @@ def load(store: Store) -> Base:
 def source(store: Store) -> Iterator[tuple[Path, Base]]:
     """A copy of the file or folder of the present base, for as long as the block runs, and what it holds."""
     with store.reading() as connection:
-        row = connection.execute(sa.select(BASES).order_by(BASES.c.seq.desc()).limit(1)).first()
+        row = _last(connection)
     if row is None:
         raise InputError("holds no taxonomy yet; 'taxosphere apply TAX DECISIONS --db' puts one there", store.name)
     with tempfile.TemporaryDirectory() as folder:
@@ -125,9 +131,9 @@ def _packed(taxonomy: Taxonomy, path: Path | None, options: ReadOptions) -> tupl
         packed = io.BytesIO()
         with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
             for part in files:
-                archive.write(
-                    part, Path(_SOURCE) / name / part.relative_to(path) if part != path else Path(_SOURCE) / name
-                )
+                place = Path(_SOURCE) / name / part.relative_to(path) if part != path else Path(_SOURCE) / name
+                # Without the time of the file: equal files give equal archives.
+                archive.writestr(zipfile.ZipInfo(place.as_posix()), part.read_bytes(), zipfile.ZIP_DEFLATED)
             stated = {key: getattr(options, key) for key in (*options.stated(), "strict", "dangling")}
-            archive.writestr(_OPTIONS, json.dumps(stated, default=dict))
+            archive.writestr(zipfile.ZipInfo(_OPTIONS), json.dumps(stated, default=dict))
         return name, packed.getvalue()

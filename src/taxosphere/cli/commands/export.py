@@ -43,6 +43,9 @@ def export(
         events = store_events.all_events(store)
         for line in exports.write(kind, exports.Content(folding, events, source), out):
             output.warn(f"{out}: {line}")
+    there = len({event.item for event in folding.surviving if event.item in base.taxonomy})
+    if there and kind not in ("taxonomy", "decisions"):
+        output.warn(f"{there:,} decided concepts are in {base.name} already and no part of the change")
     left_out = len(folding.refused)
     if left_out:
         output.warn(f"{left_out:,} decisions do not fit the present taxonomy, such as: {folding.refused[0].reason}")
