@@ -12,13 +12,11 @@ from taxosphere.taxonomy.formats.io import rdf_terms as rt
 from taxosphere.taxonomy.formats.io.draft import Draft, counted
 from taxosphere.taxonomy.formats.io.obo_pairs import definition_pair, synonym_pair
 from taxosphere.taxonomy.formats.io.options import ReadOptions
-from taxosphere.taxonomy.formats.io.rdf_graph import HIERARCHY, Graph, Statement, collect
+from taxosphere.taxonomy.formats.io.rdf_graph import HIERARCHY, Graph, Statement, Text, collect
 from taxosphere.taxonomy.formats.io.rdf_syntax import Document, declared_encoding, declared_utf8, syntax_of
 from taxosphere.taxonomy.formats.io.source_text import MARK, read_source
 
 META = "rdf"
-_Text = tuple[Statement, str, str]  # a statement, its text and its language
-_TEXTS = frozenset((*rt.NAMES, *rt.DEFINITIONS, rt.COMMENT))
 ENOUGH_ENGLISH = 0.9  # English is the usual language if it names at least this part of what the most frequent one does
 
 
@@ -108,47 +106,42 @@ class ConceptReader:
         self.vocabulary = vocabulary
         self.literal = rt.oxigraph().Literal
         self.named = rt.oxigraph().NamedNode
-        self.predicates: set[str] = set()
-        self.texts: list[list[_Text]] = []  # of each concept
         self.ids: dict[str, str] = {}
         self.label_synonyms: dict[str, list[str]] = {}  # forms of SKOS-XL labels, by concept
         self.languages: Counter[str] = Counter()  # how many concepts are named in each; empty for none stated
         self._gather()
         self.language = self._usual_language() if language is None else self._stated_language(language)
         self.ranks: dict[str, int] = {}
-        self.defined_by_comments = rt.COMMENT in self.predicates and self.predicates.isdisjoint(rt.DEFINITIONS)
+        defining = {text[0][0] for row in graph.described for text in row[3]}
+        self.defined_by_comments = rt.COMMENT in defining and defining.isdisjoint(rt.DEFINITIONS)
         self.definitions = (rt.COMMENT,) if self.defined_by_comments else rt.DEFINITIONS
         self.notes = self._axiom_notes() if vocabulary.key == "owl" else {}
         self.nameless: set[str] = set()
 
     def _gather(self) -> None:
-        """One pass over the statements: ids, texts (not blank) of names and definitions, languages of names, and which
-        predicates occur."""
-        literal, predicates, languages, names = self.literal, self.predicates, self.languages, rt.NAMES
-        for iri in self.graph.concepts:
-            stated: str | None = None
-            tags: list[str] = []
-            texts: list[_Text] = []
-            for statement in self.graph.about.get(iri, ()):
-                predicate, value = statement
-                if predicate not in predicates:
-                    predicates.add(predicate)
-                if predicate in _TEXTS:
-                    if type(value) is literal and not (text := value.value).isspace() and text:
-                        language = value.language or ""
-                        texts.append((statement, text, language))
-                        if predicate in names and language not in tags:
-                            tags.append(language)
-                elif predicate == rt.OBO_ID and stated is None and type(value) is literal:
-                    stated = value.value
-                elif predicate in rt.LABEL_WORDS and (label := self.graph.one(self.graph.key(value), rt.LITERAL_FORM)):
-                    self._take_label(iri, rt.LABEL_WORDS[predicate], label, texts, tags)
-            self.ids[iri] = rt.id_of(iri, stated)
-            self.texts.append(texts)
-            for language in tags:
+        """Ids, and languages of names; what SKOS-XL labels say is added to the texts."""
+        graph, languages, names = self.graph, self.languages, rt.NAMES
+        if graph.predicates.isdisjoint((rt.OBO_ID, *rt.LABEL_WORDS)):
+            self.ids = {iri: rt.id_of(iri, None) for iri in graph.concepts}
+        else:
+            for iri, _, statements, texts in graph.described:
+                self._identify(iri, statements, texts)
+        for row in graph.described:
+            tags = [text[2] for text in row[3] if text[0][0] in names]
+            for language in tags if len(tags) < 2 else dict.fromkeys(tags):
                 languages[language] += 1
 
-    def _take_label(self, iri: str, word: str, label: Any, texts: list[_Text], tags: list[str]) -> None:
+    def _identify(self, iri: str, statements: list[Statement], texts: list[Text]) -> None:
+        """Note the id that the file states of a concept, and the forms of its SKOS-XL labels."""
+        stated: str | None = None
+        for predicate, value in statements:
+            if predicate == rt.OBO_ID and stated is None and type(value) is self.literal:
+                stated = value.value
+            elif predicate in rt.LABEL_WORDS and (label := self.graph.one(self.graph.key(value), rt.LITERAL_FORM)):
+                self._take_label(iri, rt.LABEL_WORDS[predicate], label, texts)
+        self.ids[iri] = rt.id_of(iri, stated)
+
+    def _take_label(self, iri: str, word: str, label: Any, texts: list[Text]) -> None:
         """The form of a SKOS-XL label says what a plain label would: a name, or a synonym."""
         if type(label) is not self.literal or not label.value.strip():
             return
@@ -156,7 +149,6 @@ class ConceptReader:
             self.label_synonyms.setdefault(iri, []).append(label.value)
         elif all((text[0][0], text[1]) != (word, label.value) for text in texts):
             texts.append(((word, label), label.value, label.language or ""))
-            tags += [label.language or ""] if (label.language or "") not in tags else []
 
     # -- language -----------------------------------------------------------------------------------------------------
 
@@ -184,10 +176,10 @@ class ConceptReader:
 
     def read_all(self) -> None:
         """Add every concept and edge to the draft."""
-        about, ids, draft, edges = self.graph.about, self.ids, self.draft, self.graph.edges
-        for (iri, line), texts in zip(self.graph.concepts.items(), self.texts, strict=True):
-            self._read_concept(iri, about.get(iri, []), texts, line)
-        self.texts.clear()
+        ids, draft, edges = self.ids, self.draft, self.graph.edges
+        self.usual_links = self._usual_links()
+        for description in self.graph.described:
+            self._read_concept(*description)
         draft.parents = [ids[parent] for parent, _ in edges]
         draft.children = [ids[child] for _, child in edges]
         draft.edge_lines = list(edges.values())
@@ -216,17 +208,19 @@ class ConceptReader:
                 f"{counted(len(outside), 'collection')} not read as concepts; --relations member does so"
             )
 
-    def _read_concept(self, iri: str, statements: list[Statement], texts: list[_Text], line: int) -> None:
-        name = self._choose(texts, rt.NAMES)
-        definition = self._choose(texts, self.definitions)
+    def _read_concept(self, iri: str, line: int, statements: list[Statement], texts: list[Text]) -> None:
+        if len(texts) == 1 and texts[0][0][0] in rt.NAMES:
+            name, definition = texts[0], None
+        else:
+            name, definition = self._choose(texts, rt.NAMES), self._choose(texts, self.definitions)
         plain_name = name[0] if name is not None and self._is_usual_text(name, texts) else None
         plain_definition = definition[0] if definition is not None and self._is_usual_text(definition, texts) else None
         synonyms = dict.fromkeys(self.label_synonyms.get(iri, ())) if self.label_synonyms else {}
         images: list[str] = []
         extras: list[tuple[str, str]] = []
-        literal, synonym_words = self.literal, rt.SYNONYM_SET
+        literal, synonym_words, usual_links = self.literal, rt.SYNONYM_SET, self.usual_links
         for statement in statements:
-            if statement is plain_name or statement is plain_definition:
+            if statement is plain_name or statement is plain_definition or id(statement) in usual_links:
                 continue
             predicate, value = statement
             if predicate in synonym_words and type(value) is literal:
@@ -249,6 +243,14 @@ class ConceptReader:
             self.nameless.add(iri)
         called = name[1] if name else rt.local_name(iri)
         self.draft.concept(self.ids[iri], called, definition[1] if definition else "", synonyms, images, extras, line)
+
+    def _usual_links(self) -> frozenset[int]:
+        """The statements (by identity, for many concepts share one) that the writer makes of edges and of being a
+        concept."""
+        links = self.graph.links
+        edges = [link for word in HIERARCHY for link in links[word].values() if not rt.is_vocabulary(link[1])]
+        kind = links[rt.TYPE].get(self.vocabulary.type)
+        return frozenset(id(link[0]) for link in (*edges, *([kind] if kind else [])))
 
     def _other_extra(self, iri: str, predicate: str, value: Any) -> list[tuple[str, str]]:
         """Any other statement as it is; none for the OBO id, and for what is anonymous."""
@@ -275,10 +277,10 @@ class ConceptReader:
     def id_of(self, iri: str) -> str:
         """The id by which extras mention an address."""
         if iri not in self.ids:
-            self.ids[iri] = rt.mentioned_id(iri, next(self.graph.texts(iri, (rt.OBO_ID,)), None))
+            self.ids[iri] = rt.mentioned_id(iri, next(self.graph.literals(iri, (rt.OBO_ID,)), None))
         return self.ids[iri]
 
-    def _choose(self, texts: Sequence[_Text], predicates: Sequence[str]) -> _Text | None:
+    def _choose(self, texts: Sequence[Text], predicates: Sequence[str]) -> Text | None:
         """The best text: in the usual language or none, else in English; then by predicate, then the first. The
         language comes first because a change of vocabulary moves a name to another predicate, but not its
         translations. A text without a language is no translation, so there the better predicate wins."""
@@ -292,7 +294,7 @@ class ConceptReader:
         if len(texts) < 2:
             return texts[0] if texts else None
 
-        def order(text: _Text) -> tuple[int, int, int]:
+        def order(text: Text) -> tuple[int, int, int]:
             rank = self._rank(text[2])
             return max(rank, 1), predicates.index(text[0][0]), rank
 
@@ -321,7 +323,7 @@ class ConceptReader:
                 return pair
         return rt.statement_to_pair(predicate, value)
 
-    def _is_usual_text(self, text: _Text, texts: Sequence[_Text]) -> bool:
+    def _is_usual_text(self, text: Text, texts: Sequence[Text]) -> bool:
         """Whether the writer would state a name or definition exactly so without being told."""
         (predicate, value), said, language = text
         words = self.vocabulary

@@ -128,7 +128,7 @@ class Rewriter:
             defined_by_comments=source.reader.defined_by_comments,
             described=any(taxonomy.descriptions),
             addresses={id: iri for iri, id in source.reader.ids.items() if iri not in self.graph.concepts},
-            obo_style=rt.TAGS["created_by"] in source.reader.predicates,
+            obo_style=rt.TAGS["created_by"] in self.graph.predicates,
         )
 
     def write(self, path: Path, syntax: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,14 +11,19 @@ from typing import Any
 from taxosphere.errors import InputError
 from taxosphere.taxonomy.formats.io import rdf_terms as rt
 from taxosphere.taxonomy.formats.io.options import ReadOptions
-from taxosphere.taxonomy.formats.io.rdf_syntax import Document
+from taxosphere.taxonomy.formats.io.rdf_syntax import Document, Position
 
 Statement = tuple[str, Any]  # predicate, object
+Text = tuple[Statement, str, str]  # a statement, its text and its language
+Description = tuple[str, int, list[Statement], list[Text]]  # address, line, statements, names and definitions
 Edge = tuple[str, str]  # addresses of parent and child
 
 HIERARCHY = (rt.BROADER, rt.NARROWER, rt.SUBCLASS)
+TEXT_WORDS = frozenset((*rt.NAMES, *rt.DEFINITIONS, rt.COMMENT))
 _TOPS = (rt.TOP_CONCEPT_OF, rt.HAS_TOP_CONCEPT)
-_NOTED = frozenset({rt.TYPE, *HIERARCHY, *_TOPS})
+_UPWARD = frozenset((rt.BROADER, rt.SUBCLASS))
+_LINKS = (*HIERARCHY, *_TOPS)
+_NOTED = frozenset({rt.TYPE, *_LINKS})
 # Relations that lead from parent to child; all others lead from child to parent, like part_of.
 _ANONYMOUS = ("_:", "<<")
 _NO_CONCEPT = (*_ANONYMOUS, *rt.VOCABULARY_PREFIXES)  # how subjects begin that are no concepts
@@ -31,8 +36,13 @@ class Graph:
 
     about: dict[str, list[Statement]] = field(default_factory=dict)
     lines: list[int] = field(default_factory=list)  # for each subject of `about`, the line it is first met in
+    texts: list[list[Text]] = field(default_factory=list)  # the same for its names and definitions that are not blank
+    # Statements of types and of the hierarchy by predicate and object, which many subjects share; with the object.
+    links: dict[str, dict[str, tuple[Statement, str]]] = field(default_factory=lambda: {word: {} for word in _NOTED})
+    predicates: frozenset[str] = frozenset()
     # Each with the line it is first met in.
     concepts: dict[str, int] = field(default_factory=dict)
+    described: list[Description] = field(default_factory=list)  # the same concepts with what is said of them
     edges: dict[Edge, int] = field(default_factory=dict)
     used: Counter[str] = field(default_factory=Counter)  # words of the hierarchy, how often
     collections: dict[str, None] = field(default_factory=dict)
@@ -40,7 +50,7 @@ class Graph:
     prefixes: dict[str, str] = field(default_factory=dict)
     as_edges: set[tuple[str, str, str]] = field(default_factory=set)  # child, property, parent that options made edges
 
-    def texts(self, key: str, predicates: Iterable[str]) -> Iterator[str]:
+    def literals(self, key: str, predicates: Iterable[str]) -> Iterator[str]:
         """The literals that are stated of a subject."""
         for predicate, value in self.about.get(key, ()):
             if predicate in predicates and rt.is_literal(value):
@@ -103,12 +113,48 @@ def collect(document: Document, options: ReadOptions) -> Graph:
         For a syntax error, or a relation that is not there.
     """
     graph = Graph(prefixes=document.prefixes)
-    named, about, lines, position = rt.oxigraph().NamedNode, graph.about, graph.lines, document.position
-    predicates: dict[str, str] = {}  # one string for each, so that later look-ups need not compare letters
-    # Statements of the hierarchy by predicate and object: many subjects share one.
-    shared: dict[str, dict[str, tuple[Statement, str]]] = {predicate: {} for predicate in _NOTED}
-    subject, statements = None, list[Statement]()
-    for quad in document.statements():
+    with document.parsing() as statements:
+        hierarchy = _gather(graph, statements, document.position)
+    about, concepts, edges, used = graph.about, graph.concepts, graph.edges, graph.used
+    if document.syntax in ("N_QUADS", "TRIG") and _has_graphs(document):  # several may state the same
+        graph.about = about = {key: list(dict.fromkeys(statements)) for key, statements in about.items()}
+        graph.texts = [list(dict.fromkeys(texts)) for texts in graph.texts]
+    for subject, predicate, other, line in hierarchy:
+        if predicate in _UPWARD and subject in concepts and other in concepts:  # most statements
+            edges.setdefault((other, subject), line)
+            used[predicate] += 1
+        else:
+            _note(graph, subject, predicate, other, line)
+    if options.relations or options.equivalents:
+        _add_edges(graph, document, options)
+    # Concepts in the order the file describes them, those it only mentions last.
+    described = [row for row in zip(about, graph.lines, about.values(), graph.texts, strict=True) if row[0] in concepts]
+    graph.concepts = {row[0]: row[1] for row in described}
+    if len(described) < len(concepts):
+        mentioned = {iri: line for iri, line in concepts.items() if iri not in graph.concepts}
+        described += [(iri, line, [], []) for iri, line in mentioned.items()]
+        graph.concepts |= mentioned
+    graph.described = described
+    return graph
+
+
+_Link = tuple[str, str, str | None, int]  # subject, predicate, address of the object if it has one, line
+
+
+def _gather(graph: Graph, quads: Iterable[Any], position: Position) -> list[_Link]:
+    """Sort the statements by subject and note the types; returns those that may be edges, in their order.
+
+    Runs for every statement of a file, so each predicate is looked up once, and what its statements are is decided then.
+    """
+    ox, about, lines, links = rt.oxigraph(), graph.about, graph.lines, graph.links
+    named, literal, of_hierarchy = ox.NamedNode, ox.Literal, frozenset(_LINKS)
+    # One string for each predicate, so that later look-ups need not compare letters, and whether it states texts.
+    predicates: dict[str, tuple[str, bool]] = {}
+    types: defaultdict[str, list[str]] = defaultdict(list)  # subjects by type
+    hierarchy: list[_Link] = []
+    again: dict[str, list[Text]] = {}  # texts of subjects that the file comes back to
+    subject, statements, texts = "", list[Statement](), list[Text]()
+    for quad in quads:
         term, predicate, value = quad.subject, quad.predicate.value, quad.object
         key = term.value if type(term) is named else graph.key(term)
         if key != subject:  # statements about a subject mostly stand together
@@ -116,29 +162,37 @@ def collect(document: Document, options: ReadOptions) -> Graph:
             if present is None:
                 about[key] = statements = []
                 lines.append(position.line)
+                graph.texts.append(texts := [])
             else:
-                statements = present
-        same = shared.get(predicate)
-        if same is None:
-            statements.append((predicates.setdefault(predicate, predicate), value))
-        elif type(value) is named:
+                statements, texts = present, again.setdefault(key, [])
+        if (same := links.get(predicate)) is not None and type(value) is named:
             other = value.value
-            statement, other = same.get(other) or same.setdefault(other, ((predicate, value), other))
-            statements.append(statement)
-            _note(graph, key, statement[0], other, position.line)
-        else:
-            statements.append((predicates.setdefault(predicate, predicate), value))
-            _note(graph, key, predicate, None, position.line)
-    if document.syntax in ("N_QUADS", "TRIG") and _has_graphs(document):  # several may state the same
-        graph.about = about = {key: list(dict.fromkeys(statements)) for key, statements in about.items()}
-    if options.relations or options.equivalents:
-        _add_edges(graph, document, options)
-    # Concepts in the order the file describes them, those it only mentions last.
-    described = {iri: line for iri, line in zip(about, lines, strict=True) if iri in graph.concepts}
-    if len(described) < len(graph.concepts):
-        described |= {iri: line for iri, line in graph.concepts.items() if iri not in described}
-    graph.concepts = described
-    return graph
+            link = same.get(other)
+            if link is None:
+                link = same[other] = ((predicate, value), other)
+            statements.append(link[0])
+            if predicate == rt.TYPE:
+                types[other].append(subject)
+            else:
+                hierarchy.append((subject, link[0][0], link[1], position.line))
+            continue
+        known = predicates.get(predicate)
+        if known is None:
+            known = predicates[predicate] = (predicate, predicate in TEXT_WORDS)
+        statement = (known[0], value)
+        statements.append(statement)
+        if known[1]:
+            if type(value) is literal and (text := value.value) and not text.isspace():
+                texts.append((statement, text, value.language or ""))
+        elif predicate in of_hierarchy:
+            hierarchy.append((subject, known[0], None, position.line))
+    graph.predicates = frozenset((*predicates, *links))
+    if again:
+        for key, texts in zip(about, graph.texts, strict=True):
+            texts += again.get(key, ())
+    for kind, subjects in types.items():
+        _note_type(graph, kind, subjects)
+    return hierarchy
 
 
 def _has_graphs(document: Document) -> bool:
@@ -146,14 +200,9 @@ def _has_graphs(document: Document) -> bool:
 
 
 def _note(graph: Graph, key: str, predicate: str, other: str | None, line: int) -> None:
-    """Take a statement into the hierarchy if it is a part of it; `other` is the address of its object if it has one."""
+    """Take a statement into the hierarchy; `other` is the address of its object if it has one."""
     concepts = graph.concepts
-    if predicate == rt.TYPE:
-        _note_type(graph, key, other, line)
-    elif key in concepts and other in concepts and (predicate == rt.BROADER or predicate == rt.SUBCLASS):
-        graph.edges.setdefault((other, key), line)  # most statements
-        graph.used[predicate] += 1
-    elif key.startswith(_NO_CONCEPT):
+    if key.startswith(_NO_CONCEPT):
         return
     elif predicate in _TOPS:
         concept = key if predicate == rt.TOP_CONCEPT_OF else other
@@ -169,15 +218,17 @@ def _note(graph: Graph, key: str, predicate: str, other: str | None, line: int) 
         graph.used[predicate] += 1
 
 
-def _note_type(graph: Graph, key: str, kind: str | None, line: int) -> None:
+def _note_type(graph: Graph, kind: str, subjects: Iterable[str]) -> None:
+    """Take the subjects that are of a kind of concepts or collections; their lines are those of `Graph.lines`."""
     if kind in rt.CONCEPT_TYPES:
-        if not key.startswith(_NO_CONCEPT):
-            graph.concepts.setdefault(key, line)
-            graph.used[kind] += 1
-        elif kind == rt.CONCEPT_TYPES[0]:
-            graph.anonymous.add(key)
-    elif kind in rt.COLLECTION_TYPES and not key.startswith(_ANONYMOUS):
-        graph.collections[key] = None
+        for key in subjects:
+            if not key.startswith(_NO_CONCEPT):
+                graph.concepts[key] = 0
+                graph.used[kind] += 1
+            elif kind == rt.CONCEPT_TYPES[0]:
+                graph.anonymous.add(key)
+    elif kind in rt.COLLECTION_TYPES:
+        graph.collections |= dict.fromkeys(key for key in subjects if not key.startswith(_ANONYMOUS))
 
 
 def _add_edges(graph: Graph, document: Document, options: ReadOptions) -> None:
@@ -244,4 +295,4 @@ def _names(graph: Graph, iri: str) -> Iterator[str]:
     for prefix, start in (graph.prefixes | rt.PREFIXES).items():
         if start and iri.startswith(start):
             yield f"{prefix}:{iri.removeprefix(start)}"
-    yield from graph.texts(iri, (*rt.NAMES, rt.OBO_ID, rt.OBO_IN_OWL + "shorthand"))
+    yield from graph.literals(iri, (*rt.NAMES, rt.OBO_ID, rt.OBO_IN_OWL + "shorthand"))
