@@ -96,6 +96,7 @@ TEXTS = {
     "foods.txt": FOODS,
     "paths.txt": "1 - Animals\n2 - Animals > Birds\n3 - Animals > Birds > Ducks\n",
     "outline.md": "# Animals\n\n- Birds\n  - Ducks\n- Fish\n",
+    "table.md": "# Animals\n\n| ID | Name | Parent |\n|:--|---|---|\n| 1 | **animal** | |\n| 2 | bird \\| fowl | 1 |\n| 3 | duck | 2 |\n",
     "indented.txt": "animal\n\tbird\n\t\tduck\n\tfish\n",
     "levels.csv": "Level 1,Level 2,Level 3\nanimal,,\nanimal,bird,\nanimal,bird,duck\n",
     "parents.csv": "ID;Parent ID;Name\n1;;animal\n2;1;bird\n3;2;duck\n",

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from support.mutations import RELEASES, zipped
 from taxosphere.errors import InputError
 from taxosphere.taxonomy import Taxonomy
 from taxosphere.taxonomy.formats import registry
@@ -24,6 +25,15 @@ TEXTS = {
     "x.mm": '<map><node TEXT="Möbel"><node TEXT="Stühle"/></node></map>',
     "x.opml": '<opml><body><outline text="Möbel"><outline text="Stühle"/></outline></body></opml>',
     "x.xml": "<a><b><name>Möbel</name><b><name>Stühle</name></b></b></a>",
+    "foods.txt": "en: furniture\nde: Möbel\n\n< en:furniture\nen: chairs\nde: Stühle\n",
+    "x.taxo": "1\tStühle\tMöbel\n",
+    "x.mesh.xml": "<DescriptorRecordSet>"
+    + "".join(
+        f"<DescriptorRecord><DescriptorUI>{id}</DescriptorUI><DescriptorName><String>{name}</String></DescriptorName>"
+        f"<TreeNumberList><TreeNumber>{number}</TreeNumber></TreeNumberList></DescriptorRecord>"
+        for id, name, number in (("D1", "Möbel", "A01"), ("D2", "Stühle", "A01.1"))
+    )
+    + "</DescriptorRecordSet>",
     "x.ttl": f'<x:a> <{SKOS}prefLabel> "Möbel" . <x:b> <{SKOS}prefLabel> "Stühle" ; <{SKOS}broader> <x:a> .',
 }
 DECLARED = f"""<?xml version="1.0" encoding="ISO-8859-1"?>
@@ -37,9 +47,29 @@ DECLARED = f"""<?xml version="1.0" encoding="ISO-8859-1"?>
 def test_stated(tmp_path: Path, name: str, encoding: str) -> None:
     path = tmp_path / name
     path.write_bytes(TEXTS[name].encode(encoding))
-    taxonomy = registry.read(path, ReadOptions(encoding=encoding))
+    language = "de" if name == "foods.txt" else None
+    taxonomy = registry.read(path, ReadOptions(encoding=encoding, language=language))
     assert sorted(taxonomy.names) == ["Möbel", "Stühle"]
     assert len(taxonomy.edge_array) == 1
+
+
+@pytest.mark.parametrize("release", ["taxdump.zip", "snomed.zip"])
+@pytest.mark.parametrize("packed", [True, False])
+def test_stated_for_all_files_of_a_release(tmp_path: Path, release: str, packed: bool) -> None:
+    parts = {
+        name: text.replace("\tx\t", "\tMöbel\t").replace("\tx\n", "\tMöbel\n").encode("cp1252")
+        for name, text in RELEASES[release].items()
+    }
+    path = tmp_path / (release if packed else "release")
+    if packed:
+        path.write_bytes(zipped(parts))
+    else:
+        path.mkdir()
+        for name, content in parts.items():
+            (path / name).write_bytes(content)
+    assert "Möbel" in registry.read(path, ReadOptions(encoding="cp1252")).names
+    with pytest.raises(InputError, match=r"is not UTF-8.*--encoding"):
+        registry.read(path)
 
 
 @pytest.mark.parametrize("name", ["x.obo", "x.json", "x.ttl"])

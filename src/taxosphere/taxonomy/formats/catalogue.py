@@ -42,7 +42,7 @@ from taxosphere.taxonomy.formats import (
     xml_outline,
     yaml_tree,
 )
-from taxosphere.taxonomy.formats.io import grid, kept_text
+from taxosphere.taxonomy.formats.io import grid, kept_text, markdown
 from taxosphere.taxonomy.formats.io.archives import TAR_SUFFIXES
 from taxosphere.taxonomy.formats.io.draft import Draft
 from taxosphere.taxonomy.formats.io.options import ReadOptions, WriteOptions
@@ -123,6 +123,7 @@ FORMATS = {
             reads_also=(FOLDER, ".zip", *TAR_SUFFIXES),
             read=ncbi_taxdump.read,
             recognise=ncbi_taxdump.recognise,
+            options=frozenset({"encoding"}),
         ),
         Format(
             name="snomed rf2",
@@ -131,7 +132,7 @@ FORMATS = {
             reads_also=(FOLDER, ".zip", *TAR_SUFFIXES),
             read=snomed_rf2.read,
             recognise=snomed_rf2.recognise,
-            options=frozenset({"language"}),
+            options=frozenset({"language", "encoding"}),
         ),
         Format(
             name="image folder",
@@ -154,7 +155,7 @@ FORMATS = {
             reads_also=(".txt",),
             read=food_facts.read,
             recognise=food_facts.recognise,
-            options=frozenset({"language"}),
+            options=frozenset({"language", "encoding"}),
         ),
         Format(
             name="class table",
@@ -203,7 +204,7 @@ FORMATS = {
         Format(
             name="outline",
             summary="indented text, or Markdown headings and lists",
-            suffixes=(*outline.MARKDOWN, ".txt"),
+            suffixes=(*markdown.SUFFIXES, ".txt"),
             read=outline.read,
             options=frozenset({"encoding", "merge"}),
         ),
@@ -221,7 +222,7 @@ FORMATS = {
             summary="SemEval terms and edges",
             suffixes=(".taxo", ".terms"),
             read=semeval.read,
-            options=frozenset({"columns"}),
+            options=frozenset({"columns", "encoding"}),
         ),
         Format(
             name="obo",
@@ -237,6 +238,7 @@ FORMATS = {
             suffixes=(".xml",),
             read=mesh_xml.read,
             recognise=mesh_xml.recognise,
+            options=frozenset({"encoding"}),
         ),
         Format(
             name="opml",

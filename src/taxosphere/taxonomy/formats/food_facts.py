@@ -58,9 +58,10 @@ def read(path: Path, options: ReadOptions) -> Draft:
         The file.
     options : ReadOptions
         `language` chooses among the names of an entry; the first one stands for it where it is not stated.
+        `encoding` is used.
     """
     draft = Draft(path=path, format="open food facts")
-    blocks, left_out = _blocks(path)
+    blocks, left_out = _blocks(path, options.encoding)
     meanings: dict[str, str] = {}
     ids = []
     for block in blocks:
@@ -92,11 +93,11 @@ def read(path: Path, options: ReadOptions) -> Draft:
     return draft
 
 
-def _blocks(path: Path) -> tuple[list[_Block], int]:
+def _blocks(path: Path, encoding: str | None) -> tuple[list[_Block], int]:
     blocks: list[_Block] = []
     block = _Block(0)
     left_out = 0
-    for number, raw in numbered_lines(path):
+    for number, raw in numbered_lines(path, encoding):
         line = raw.strip()
         if not line:
             block = _finished(blocks, block, path)

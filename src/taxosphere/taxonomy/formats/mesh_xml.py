@@ -7,14 +7,16 @@ type is passed over without being fetched, and entities may not be declared, so 
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import IO, Any
 from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
 from taxosphere.errors import InputError
 from taxosphere.taxonomy.formats.io.draft import Draft, counted
 from taxosphere.taxonomy.formats.io.options import ReadOptions
-from taxosphere.taxonomy.formats.io.streams import open_bytes
+from taxosphere.taxonomy.formats.io.streams import open_bytes, open_text
 
 TOP, RECORD = "DescriptorRecordSet", "DescriptorRecord"
 _DEEPEST = 40  # elements inside each other; NLM needs nine
@@ -27,10 +29,13 @@ def recognise(path: Path, head: bytes) -> bool:
 
 def read(path: Path, options: ReadOptions) -> Draft:
     reader = _Reader(path)
-    with open_bytes(path) as handle:
+    opened: AbstractContextManager[IO[Any]] = (
+        open_bytes(path) if options.encoding is None else open_text(path, options.encoding)
+    )
+    with opened as handle:
         try:
             while block := handle.read(_BLOCK):
-                reader.parser.Parse(block, False)
+                reader.parser.Parse(block, False)  # texts count as UTF-8, whatever the document declares
             reader.parser.Parse(b"", True)
         except expat.ExpatError as error:
             raise InputError(f"XML syntax error: {expat.ErrorString(error.code)}", path, error.lineno) from None

@@ -40,9 +40,10 @@ def read(path: Path, options: ReadOptions) -> Draft:
     path : Path
         The folder, the archive, or one of the two files in the folder.
     options : ReadOptions
-        None is used.
+        `encoding` is used.
     """
-    parts = Parts(path.parent if path.is_file() and path.suffix.lower() == ".dmp" else path)
+    folder = path.parent if path.is_file() and path.suffix.lower() == ".dmp" else path
+    parts = Parts(folder, options.encoding)
     files = {}
     for name in (NODES, NAMES):
         places = parts.find(name)

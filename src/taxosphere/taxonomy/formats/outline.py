@@ -10,21 +10,17 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from taxosphere.errors import InputError
+from taxosphere.taxonomy.formats.io import markdown
 from taxosphere.taxonomy.formats.io.draft import Draft, counted
 from taxosphere.taxonomy.formats.io.encodings import read_source
 from taxosphere.taxonomy.formats.io.options import ReadOptions
 from taxosphere.taxonomy.formats.io.path_collector import PathCollector
 
-MARKDOWN = (".md", ".markdown")
 _HEADING = re.compile(r"(#{1,6})\s+(.*?)\s*#*")
-_ITEM = re.compile(r"(\s*)(?:[-*+•◦▪‣·]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?(.*)")
 _DASHES = re.compile(r"\s*([-*+.>]{1,20})\s*(?![-*+.>])(.*)")
 _DRAWN = re.compile(r"^[│|\s\u00a0]*[├└+`|]?[─-]{1,3}\s")
-_LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
-_EMPHASIS = re.compile(r"(\*\*|__|\*|_|`)(.+?)\1")
 MANY, FEWEST_BELOW = 100, 0.05  # a text of so many lines is believed to be an outline if this share is indented
 TAB = 4  # columns, where tabs and blanks are mixed
-_FENCE = ("```", "~~~")
 
 
 def is_outline(lines: Sequence[str]) -> bool:
@@ -38,7 +34,7 @@ def is_outline(lines: Sequence[str]) -> bool:
     if not lines or lines[0][:1].isspace():
         return False
     deep = sum(line[:1].isspace() or line[:1] in "│├└" for line in lines)
-    bullets = sum(_ITEM.fullmatch(line) is not None for line in lines)
+    bullets = sum(markdown.ITEM.fullmatch(line) is not None for line in lines)
     dashes = {len(match[1]) for line in lines if (match := _DASHES.fullmatch(line))}
     headings = sum(_HEADING.fullmatch(line) is not None for line in lines)
     if deep:
@@ -50,7 +46,7 @@ def is_outline(lines: Sequence[str]) -> bool:
 def read(path: Path, options: ReadOptions) -> Draft:
     source = read_source(path, options.encoding)
     lines = [(n, line.rstrip()) for n, line in enumerate(source.text.split("\n"), 1) if line.strip()]
-    if path.suffix.lower() not in MARKDOWN:
+    if path.suffix.lower() not in markdown.SUFFIXES:
         lines = [(n, line) for n, line in lines if not line.startswith("# ")] or lines
     draft = Draft(path=path, format="outline")
     draft.notes += [source.note] if source.note else []
@@ -82,14 +78,14 @@ Entry = tuple[int, int, str]  # line, depth, name
 
 def _entries(path: Path, lines: Sequence[Line]) -> tuple[list[Entry], str]:
     """The lines that are concepts, with their depths, and what they are."""
-    if path.suffix.lower() in MARKDOWN:
+    if path.suffix.lower() in markdown.SUFFIXES:
         return _markdown(lines), "headings and lists"
     if any(_DRAWN.match(line) and line[:1] in "│├└" for _, line in lines):
         return [_drawn(entry) for entry in lines], "a drawn tree"
     runs = [match for _, line in lines if (match := _DASHES.fullmatch(line)) and not line[:1].isspace()]
     if len({len(match[1]) for match in runs}) > 1:
         return _by_dashes(lines), "leading dashes"
-    items = [(n, _ITEM.fullmatch(line)) for n, line in lines]
+    items = [(n, markdown.ITEM.fullmatch(line)) for n, line in lines]
     if sum(match is not None for _, match in items) >= 0.9 * len(lines):
         return [(n, _indent(m[1]), m[2].strip()) for n, m in items if m is not None and m[2].strip()], "a list"
     return [(n, _indent(line), line.strip()) for n, line in lines], "indentation"
@@ -98,15 +94,11 @@ def _entries(path: Path, lines: Sequence[Line]) -> tuple[list[Entry], str]:
 def _markdown(lines: Sequence[Line]) -> list[Entry]:
     """Headings, and the items of lists below them."""
     entries: list[Entry] = []
-    fenced = False
-    for number, line in lines:
-        fenced ^= line.lstrip().startswith(_FENCE)
-        if fenced:
-            continue
+    for number, line in markdown.outside_fences(lines):
         if heading := _HEADING.fullmatch(line):
-            entries.append((number, len(heading[1]), _plain(heading[2])))
-        elif (item := _ITEM.fullmatch(line)) and _plain(item[2]):
-            entries.append((number, 10 + _indent(item[1]), _plain(item[2])))
+            entries.append((number, len(heading[1]), markdown.plain(heading[2])))
+        elif (item := markdown.ITEM.fullmatch(line)) and markdown.plain(item[2]):
+            entries.append((number, 10 + _indent(item[1]), markdown.plain(item[2])))
     return [entry for entry in entries if entry[2]]
 
 
@@ -128,8 +120,3 @@ def _drawn(line: Line) -> Entry:
 
 def _indent(text: str) -> int:
     return len(text.expandtabs(TAB)) - len(text.expandtabs(TAB).lstrip())
-
-
-def _plain(text: str) -> str:
-    """Without the signs of links and emphasis."""
-    return _EMPHASIS.sub(r"\2", _LINK.sub(r"\1", text)).strip()

@@ -24,28 +24,28 @@ def read(path: Path, options: ReadOptions) -> Draft:
         raise InputError(f"there is no '{TAXO}' file beside it, so the edges are missing", path=path)
     draft = Draft(path=terms or taxo, format="semeval", edge_path=taxo)
     if terms is not None:
-        for number, cells in _rows(terms):
+        for number, cells in _rows(terms, options.encoding):
             name = cells[1].removesuffix(f"{SENSE}{cells[0]}").strip()
             draft.concept(cells[0], name, line=number)
     listed, ids = len(draft.ids), set(draft.ids)
     named: dict[str, str] = {}
     for id, name in zip(draft.ids, draft.names, strict=True):
         named.setdefault(name, id)
-    unlisted = _read_edges(draft, taxo, ids, named, options.columns)
+    unlisted = _read_edges(draft, taxo, ids, named, options)
     if terms is not None and unlisted:
         count = counted(unlisted, "term")
         draft.left_out(f"{count} of the edges not listed in {terms.name}, taken as concepts all the same")
     if desc is not None:
-        _read_definitions(draft, desc, named)
-    read_parts(draft, taxo, listed)
-    read_held_out(draft, taxo)
-    read_dictionary(draft, taxo)
+        _read_definitions(draft, desc, named, options.encoding)
+    read_parts(draft, taxo, listed, options.encoding)
+    read_held_out(draft, taxo, options.encoding)
+    read_dictionary(draft, taxo, options.encoding)
     return draft
 
 
-def _rows(path: Path) -> list[tuple[int, list[str]]]:
+def _rows(path: Path, encoding: str | None) -> list[tuple[int, list[str]]]:
     rows = []
-    for number, line in numbered_lines(path):
+    for number, line in numbered_lines(path, encoding):
         cells = [cell.strip() for cell in line.split("\t")]
         if not any(cells):
             continue
@@ -55,14 +55,14 @@ def _rows(path: Path) -> list[tuple[int, list[str]]]:
     return rows
 
 
-def _read_edges(draft: Draft, path: Path, ids: set[str], named: dict[str, str], columns: tuple[str, str] | None) -> int:
+def _read_edges(draft: Draft, path: Path, ids: set[str], named: dict[str, str], options: ReadOptions) -> int:
     unlisted = 0
-    for number, cells in _rows(path):
+    for number, cells in _rows(path, options.encoding):
         if len(cells) > 3:
             raise InputError(f"{len(cells)} columns; '{TAXO}' files have two or three", path=path, line=number)
         if len(cells) == 3 and not cells[2]:
             raise InputError("the hypernym is empty", path=path, line=number)
-        order = columns or (("child", "parent") if len(cells) == 3 else ("parent", "child"))
+        order = options.columns or (("child", "parent") if len(cells) == 3 else ("parent", "child"))
         ends = dict(zip(order, cells[-2:], strict=True))
         for role, end in ends.items():
             end = end if end in ids else named.get(end, end)
@@ -76,10 +76,10 @@ def _read_edges(draft: Draft, path: Path, ids: set[str], named: dict[str, str], 
     return unlisted
 
 
-def _read_definitions(draft: Draft, path: Path, named: dict[str, str]) -> None:
+def _read_definitions(draft: Draft, path: Path, named: dict[str, str], encoding: str | None) -> None:
     """By id, by term, or by line where both files have equally many."""
     positions = {id: position for position, id in enumerate(draft.ids)}
-    rows = _rows(path)
+    rows = _rows(path, encoding)
     unknown = 0
     for place, (_, cells) in enumerate(rows):
         key = cells[0].split(SENSE)[0]

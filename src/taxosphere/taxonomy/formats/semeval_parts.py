@@ -27,10 +27,10 @@ def companion(path: Path, suffix: str) -> Path | None:
     return path if bare_suffix(path) == suffix else _present(path, _stem(path) + suffix)
 
 
-def read_parts(draft: Draft, path: Path, listed: int) -> None:
+def read_parts(draft: Draft, path: Path, listed: int, encoding: str | None) -> None:
     """The parts of `.terms.train` and the like; `listed` concepts came from `.terms`."""
     files = {part: file for part in PARTS if (file := companion(path, f".terms.{part}")) is not None}
-    entries = [(part, file, line, text) for part, file in files.items() for line, text in _entries(file)]
+    entries = [(part, file, line, text) for part, file in files.items() for line, text in _entries(file, encoding)]
     if not entries:
         return
     ways: list[Mapping[str, int]] = [
@@ -49,15 +49,15 @@ def read_parts(draft: Draft, path: Path, listed: int) -> None:
     _note_parts(draft, chosen)
 
 
-def read_held_out(draft: Draft, path: Path) -> None:
+def read_held_out(draft: Draft, path: Path, encoding: str | None) -> None:
     """Terms of `x_eval.terms` as test concepts below their parents in `x_eval.gt`; all others are for training."""
     stem = _stem(path)
     base = next((stem.removesuffix(end) for end in _WHOLE if stem.endswith(end)), None)
     terms = _present(path, f"{base}_eval.terms") if base else None
     if terms is None:
         return
-    asked, gold = list(_entries(terms)), _present(path, f"{base}_eval.gt")
-    parents = list(_entries(gold)) if gold is not None else []
+    asked, gold = _entries(terms, encoding), _present(path, f"{base}_eval.gt")
+    parents = _entries(gold, encoding) if gold is not None else []
     if gold is not None and len(parents) != len(asked):
         message = f"{len(parents)} lines where {terms.name} has {len(asked)}; line by line they belong together"
         raise InputError(message, path=gold, line=min(len(parents), len(asked)) + 1)
@@ -79,13 +79,13 @@ def read_held_out(draft: Draft, path: Path) -> None:
     _note_parts(draft, {place: chosen.get(place, "train") for place in range(len(draft.ids))})
 
 
-def read_dictionary(draft: Draft, path: Path) -> None:
+def read_dictionary(draft: Draft, path: Path, encoding: str | None) -> None:
     """Definitions for concepts that have none; a dictionary serves several taxonomies, so much of it may be unused."""
     file = _present(path, DEFINITIONS)
     if file is None:
         return
     try:
-        texts = json.loads(read_text(file))
+        texts = json.loads(read_text(file, encoding))
     except json.JSONDecodeError as error:
         raise InputError(f"is not JSON: {error.msg}", path=file, line=error.lineno) from None
     except (RecursionError, ValueError):
@@ -113,5 +113,5 @@ def _present(path: Path, name: str) -> Path | None:
     return next((file for end in ("", *WRITABLE) if (file := path.with_name(name + end)).is_file()), None)
 
 
-def _entries(path: Path) -> list[tuple[int, str]]:
-    return [(number, text.strip()) for number, text in numbered_lines(path) if text.strip()]
+def _entries(path: Path, encoding: str | None) -> list[tuple[int, str]]:
+    return [(number, text.strip()) for number, text in numbered_lines(path, encoding) if text.strip()]

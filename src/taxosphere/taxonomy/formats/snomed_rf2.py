@@ -44,9 +44,9 @@ def read(path: Path, options: ReadOptions) -> Draft:
     path : Path
         The folder or archive.
     options : ReadOptions
-        `language` chooses the descriptions; English, else all, where it is not stated.
+        `language` chooses the descriptions; English, else all, where it is not stated. `encoding` is used.
     """
-    parts = Parts(path)
+    parts = Parts(path, options.encoding)
     for name in ("Concept", "Description", "Relationship"):
         if not _files(parts, name):
             raise InputError(f"has no file of {name.lower()}s (sct2_{name}_Snapshot….txt)", path)

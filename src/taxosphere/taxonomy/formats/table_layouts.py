@@ -10,7 +10,7 @@ from pathlib import Path
 from taxosphere.errors import InputError
 from taxosphere.taxonomy.formats.io import level_columns, paths, titles
 from taxosphere.taxonomy.formats.io.codes import nesting_share
-from taxosphere.taxonomy.formats.io.grid import Grid, is_workbook, read_grid, sheet_grids
+from taxosphere.taxonomy.formats.io.grid import Grid, is_markdown, is_workbook, read_grid, sheet_grids
 from taxosphere.taxonomy.formats.io.level_columns import Levels
 from taxosphere.taxonomy.formats.io.options import ReadOptions
 from taxosphere.taxonomy.formats.io.table_roles import title_roles
@@ -114,8 +114,9 @@ def understand(grid: Grid, options: ReadOptions) -> Reading:
     grid = grid.head()
     if not grid.rows:
         raise InputError("holds nothing but comments", path=grid.path)
-    if grid.source is not None and not grid.delimiter and not options.mapping and is_outline([r[0] for r in grid.rows]):
-        return Reading(OUTLINE)
+    if grid.source is not None and not grid.delimiter and not options.mapping:
+        if is_markdown(grid.path) or is_outline([row[0] for row in grid.rows]):
+            return Reading(OUTLINE)
     header = _header_row(grid, options)
     names = [cell.strip() for cell in grid.rows[header]] if header >= 0 else []
     reading = Reading("", header, names)

@@ -13,7 +13,7 @@ from typing import IO
 
 from taxosphere.errors import InputError
 from taxosphere.taxonomy.formats.io import compression
-from taxosphere.taxonomy.formats.io.streams import open_bytes, reading
+from taxosphere.taxonomy.formats.io.streams import open_bytes, open_raw_bytes, reading, text_codec
 
 TAR_SUFFIXES = (".tar", ".tgz", ".tbz2", ".txz")
 MOST_FILES = 20_000
@@ -27,6 +27,8 @@ class Parts:
     ----------
     path : Path
         A folder, a zip archive, or a tar archive, possibly compressed.
+    encoding : str, optional
+        Of its texts; UTF-8 where it is not stated.
 
     Attributes
     ----------
@@ -34,8 +36,9 @@ class Parts:
         Paths of the files, with slashes, relative to the folder or archive.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, encoding: str | None = None) -> None:
         self.path = path
+        self.encoding = encoding
         with reading(path):
             if path.is_dir():
                 self.names = _in_folder(path)
@@ -72,20 +75,22 @@ class Parts:
         Raises
         ------
         InputError
-            Where it is not UTF-8, or grows beyond the limits of `compression`.
+            Where it is not in this encoding, or grows beyond the limits of `compression`.
         """
-        with self._open(name) as raw, io.TextIOWrapper(raw, "utf-8-sig", newline="\n") as text:
+        codec = text_codec(self.path, self.encoding or "utf-8")
+        with self._open(name) as raw, io.TextIOWrapper(raw, codec, newline="\n") as text:
             number = 0
             try:
                 for number, line in enumerate(text, 1):
                     yield number, line.rstrip("\r\n")
             except UnicodeDecodeError:
-                raise InputError("is not UTF-8 after this line", self.where(name), number or None) from None
+                message = f"is not {self.encoding or 'UTF-8'} after this line; --encoding names the right one"
+                raise InputError(message, self.where(name), number or None) from None
 
     @contextmanager
     def _open(self, name: str) -> Iterator[IO[bytes]]:
         if self.path.is_dir():
-            with open_bytes(self.path / name) as handle:
+            with (open_raw_bytes if self.encoding else open_bytes)(self.path / name) as handle:
                 yield handle
         elif zipfile.is_zipfile(self.path):
             with (

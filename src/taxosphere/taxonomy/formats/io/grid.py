@@ -8,13 +8,13 @@ from itertools import chain, islice
 from pathlib import Path
 
 from taxosphere.errors import InputError
-from taxosphere.taxonomy.formats.io import delimiter, workbook
+from taxosphere.taxonomy.formats.io import delimiter, markdown, workbook
 from taxosphere.taxonomy.formats.io.encodings import SourceText, read_source
 from taxosphere.taxonomy.formats.io.options import ReadOptions
 from taxosphere.taxonomy.formats.io.streams import bare_suffix, check_line_ends
 from taxosphere.taxonomy.formats.io.tables import strict_rows, tab_rows
 
-TEXT_SUFFIXES = (".tsv", ".csv", ".txt", ".tab")
+TEXT_SUFFIXES = (".tsv", ".csv", ".txt", ".tab", *markdown.SUFFIXES)
 SUFFIXES = (*TEXT_SUFFIXES, *workbook.SUFFIXES)
 HEAD_LINES = 5000  # that decide what a table is
 COMMENT = "#"
@@ -59,6 +59,10 @@ def is_workbook(path: Path) -> bool:
     return bare_suffix(path) in workbook.SUFFIXES
 
 
+def is_markdown(path: Path) -> bool:
+    return bare_suffix(path) in markdown.SUFFIXES
+
+
 def read_grid(path: Path, options: ReadOptions, most: int | None = None) -> Grid:
     """Read a text table, or raise what is wrong with it.
 
@@ -74,7 +78,7 @@ def read_grid(path: Path, options: ReadOptions, most: int | None = None) -> Grid
     if options.sheet is not None:
         raise InputError("--sheet is for workbooks; this is a text file", path=path)
     source = read_source(path, options.encoding)
-    grid = parse_grid(source, path, most)
+    grid = _markdown_grid(source, path, options) if is_markdown(path) else parse_grid(source, path, most)
     grid.notes += [source.note] if source.note else []
     return grid
 
@@ -94,6 +98,18 @@ def parse_grid(source: SourceText, path: Path, most: int | None = None) -> Grid:
         rows.append(cells)
         numbers.append(number)
     return Grid(path, rows, numbers, between, source)
+
+
+def _markdown_grid(source: SourceText, path: Path, options: ReadOptions) -> Grid:
+    """The largest table with pipes; one cell a line where there is none, or lists hold more and no column is named."""
+    tables = markdown.tables(source.text)
+    if not tables or (markdown.list_items(source.text) >= len(tables[0]) and not options.mapping):
+        lines = [(number, [line]) for number, line in enumerate(source.text.split("\n"), 1) if line.strip()]
+        return Grid(path, [row for _, row in lines], [number for number, _ in lines], source=source)
+    grid = Grid(path, [row for _, row in tables[0]], [number for number, _ in tables[0]], "|")
+    others = f", not {len(tables) - 1:,} others" if len(tables) > 1 else ""
+    grid.notes.append(f"the table in line {grid.lines[0]} read{others}; text around it is left out")
+    return grid
 
 
 def _rows(path: Path, lines: Iterator[str], between: str, cut: bool) -> Iterator[tuple[int, list[str]]]:
