@@ -31,7 +31,10 @@ Some text, | with a pipe.
 | 3 | Pears | 2 |
 """
 LEVELS = "Level 1 | Level 2\n--- | ---\nAnimals |\nAnimals | Birds\n"
-PATHS = "| Category path | Items |\n|---|---|\n| Home > Kitchen > Pans | 5 |\n| Home > Kitchen > Pots | 3 |\n| Home > Bath | 1 |\n"
+PATHS = (
+    "| Category path | Items |\n|---|---|\n| Home > Kitchen > Pans | 5 |\n"
+    "| Home > Kitchen > Pots | 3 |\n| Home > Bath | 1 |\n"
+)
 LISTS = "# Animals\n- Birds\n  - Ducks\n- Fish\n\n| parent | child |\n|---|---|\n| Fish | Carps |\n"
 
 

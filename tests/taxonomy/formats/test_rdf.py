@@ -320,3 +320,31 @@ def test_quotation_marks_of_a_foreign_value_stay(tmp_path: Path, value: str) -> 
     given = Concept("http://x.org/1", "a", extras=(("http://x.org/says", value),))
     Taxonomy.from_concepts([given], []).write(tmp_path / "x.ttl")
     assert Taxonomy.read(tmp_path / "x.ttl").concept(0) == given
+
+
+BROKEN = """<?xml version="1.0"?>
+<!-- <a b="c
+d"> -->
+<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:rdfs="http://www.w3.org/2000/01/rdf-schema#">
+<rdfs:Class rdf:about="http://x/a" rdfs:label="one
+two&#10;three\tfour > five"
+  rdfs:isDefinedBy='six
+  "seven"'><rdfs:comment>x
+y</rdfs:comment><rdfs:seeAlso><![CDATA[<a b="c
+d">]]></rdfs:seeAlso></rdfs:Class>
+<rdfs:Class rdf:about="http://x/b"><rdfs:subClassOf rdf:resource="http://x/a"/></rdfs:Class>
+</rdf:RDF>
+"""
+
+
+@pytest.mark.parametrize("ends", ["\n", "\r\n"])
+def test_line_ends_and_attributes_of_rdf_xml_are_what_xml_makes_of_them(tmp_path: Path, ends: str) -> None:
+    rdflib = pytest.importorskip("rdflib")
+    (tmp_path / "x.rdf").write_bytes(BROKEN.replace("\n", ends).encode())
+    taxonomy = Taxonomy.read(tmp_path / "x.rdf")
+    assert taxonomy.names[0] == "one two\nthree four > five"
+    assert taxonomy.source is not None
+    assert taxonomy.source.lines.tolist() == [8, 11]  # an element is met at the end of its first tag
+    taxonomy.write(tmp_path / "x.nt")
+    graphs = [rdflib.Graph().parse(str(tmp_path / name)) for name in ("x.rdf", "x.nt")]
+    assert set(graphs[0]) == set(graphs[1])

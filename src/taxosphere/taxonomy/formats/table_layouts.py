@@ -114,9 +114,9 @@ def understand(grid: Grid, options: ReadOptions) -> Reading:
     grid = grid.head()
     if not grid.rows:
         raise InputError("holds nothing but comments", path=grid.path)
-    if grid.source is not None and not grid.delimiter and not options.mapping:
-        if is_markdown(grid.path) or is_outline([row[0] for row in grid.rows]):
-            return Reading(OUTLINE)
+    one_column = grid.source is not None and not grid.delimiter and not options.mapping
+    if one_column and (is_markdown(grid.path) or is_outline([row[0] for row in grid.rows])):
+        return Reading(OUTLINE)
     header = _header_row(grid, options)
     names = [cell.strip() for cell in grid.rows[header]] if header >= 0 else []
     reading = Reading("", header, names)

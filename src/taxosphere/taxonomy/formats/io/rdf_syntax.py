@@ -48,6 +48,9 @@ _XML_PROLOG = re.compile(rb"<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?
 _LANGUAGE = re.compile(r"""(?:"@language"\s*:\s*"|["']@|xml:lang=["'])([A-Za-z]{2,8}(?:-[A-Za-z0-9]+)*)""")
 _POSITION = re.compile(r"^Parser error at line \d+ [^:]*: |^at \d+\.\.\d+: |\s*\([^()]*line \d+\)$")
 _DECLARED = re.compile(r"""(\A\s*<\?xml[^>]*?encoding\s*=\s*["'])([\w.:-]+)""")
+_BROKEN_ATTRIBUTE = re.compile(r"""=\s*(?:"[^"<\n\t]*[\n\t]|'[^'<\n\t]*[\n\t])""")
+_QUOTED = re.compile(r""""[^"<]*"|'[^'<]*'""")
+_TAG = re.compile(r"""<!--.*?-->|<!\[CDATA\[.*?\]\]>|<\?.*?\?>|<[\w:](?:[^<>"']|"[^"<]*"|'[^'<]*')*>""", re.DOTALL)
 NOT_IN_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -106,6 +109,7 @@ class Document:
             return
         if self.syntax == "RDF_XML":
             check_xml(self.path, text)
+            text = _normalised_xml(text)
         if self.syntax == "JSON_LD":
             check_json_depth(self.path, text)
         ox = oxigraph()
@@ -125,6 +129,27 @@ class Document:
         for triple, line in OWL_SYNTAXES[self.syntax](text, base, self.path, self.prefixes):
             self.position.line = line
             yield triple
+
+
+def _normalised_xml(text: str) -> str:
+    """An XML text with the line ends and attributes that every XML parser has to make of it, and ours does not.
+
+    A line end is one LF, and blanks of any kind in an attribute are spaces; line ends go behind the attribute, so that
+    lines keep their numbers.
+    """
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return _TAG.sub(_with_plain_attributes, text) if _BROKEN_ATTRIBUTE.search(text) else text
+
+
+def _with_plain_attributes(match: re.Match[str]) -> str:
+    if match[0].startswith(("<!", "<?")) or not _BROKEN_ATTRIBUTE.search(match[0]):
+        return match[0]
+
+    def plain(value: re.Match[str]) -> str:
+        return value[0].replace("\n", " ").replace("\t", " ") + "\n" * value[0].count("\n")
+
+    return _QUOTED.sub(plain, match[0])
 
 
 class _Lines:
