@@ -144,7 +144,7 @@ _Link = tuple[str, str, str | None, int]  # subject, predicate, address of the o
 def _gather(graph: Graph, quads: Iterable[Any], position: Position) -> list[_Link]:
     """Sort the statements by subject and note the types; returns those that may be edges, in their order.
 
-    Runs for every statement of a file, so each predicate is looked up once, and what its statements are is decided then.
+    Runs for every statement of a file: what the statements of a predicate are is decided at the first one.
     """
     ox, about, lines, links = rt.oxigraph(), graph.about, graph.lines, graph.links
     named, literal, of_hierarchy = ox.NamedNode, ox.Literal, frozenset(_LINKS)
