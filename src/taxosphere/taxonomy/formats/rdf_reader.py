@@ -209,9 +209,9 @@ class ConceptReader:
             )
 
     def _read_concept(self, iri: str, line: int, statements: list[Statement], texts: list[Text]) -> None:
-        if len(texts) == 1 and texts[0][0][0] in rt.NAMES:
-            name, definition = texts[0], None
-        else:
+        definition: Text | None = None
+        name: Text | None = texts[0] if texts else None
+        if len(texts) != 1 or texts[0][0][0] not in rt.NAMES:
             name, definition = self._choose(texts, rt.NAMES), self._choose(texts, self.definitions)
         plain_name = name[0] if name is not None and self._is_usual_text(name, texts) else None
         plain_definition = definition[0] if definition is not None and self._is_usual_text(definition, texts) else None
