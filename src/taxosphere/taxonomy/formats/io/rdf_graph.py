@@ -176,16 +176,16 @@ def _gather(graph: Graph, quads: Iterable[Any], position: Position) -> list[_Lin
             else:
                 hierarchy.append((subject, link[0][0], link[1], position.line))
             continue
-        known = predicates.get(predicate)
-        if known is None:
-            known = predicates[predicate] = (predicate, predicate in TEXT_WORDS)
-        statement = (known[0], value)
+        word = predicates.get(predicate)
+        if word is None:
+            word = predicates[predicate] = (predicate, predicate in TEXT_WORDS)
+        statement = (word[0], value)
         statements.append(statement)
-        if known[1]:
+        if word[1]:
             if type(value) is literal and (text := value.value) and not text.isspace():
                 texts.append((statement, text, value.language or ""))
         elif predicate in of_hierarchy:
-            hierarchy.append((subject, known[0], None, position.line))
+            hierarchy.append((subject, word[0], None, position.line))
     graph.predicates = frozenset((*predicates, *links))
     if again:
         for key, texts in zip(about, graph.texts, strict=True):
