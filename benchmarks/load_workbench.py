@@ -91,23 +91,27 @@ def fill(model: Path, url: str, items: int) -> Path:
     return setup.token
 
 
-def start(model: Path, url: str, port: int) -> subprocess.Popen[bytes]:
-    """The service, once its model is loaded."""
+def launch(model: Path, url: str, port: int) -> subprocess.Popen[bytes]:
+    """The service, as a process that has just begun."""
     command = [sys.executable, "-m", "taxosphere", "serve", str(model), "--port", str(port)]
-    process = subprocess.Popen([*command, "--db", url] if url else command, stdout=subprocess.DEVNULL)
+    return subprocess.Popen([*command, "--db", url] if url else command, stdout=subprocess.DEVNULL)
+
+
+def wait(port: int, what: str) -> None:
+    """Until the service says that it is there (``health``), or has loaded its model (``ready``)."""
     until = time.monotonic() + 120
     while time.monotonic() < until:
         connection = HTTPConnection("127.0.0.1", port, timeout=30)
         try:
-            connection.request("GET", "/api/v1/ready")
+            connection.request("GET", f"/api/v1/{what}")
             if connection.getresponse().status == 200:
-                return process
+                return
         except (OSError, HTTPException):
             pass
         finally:
             connection.close()
-        time.sleep(0.2)
-    raise SystemExit("the service does not answer")
+        time.sleep(0.1)
+    raise SystemExit(f"the service is not there within two minutes ({what})")
 
 
 def percentiles(seconds: list[float]) -> dict[str, float]:
@@ -273,8 +277,9 @@ def main() -> None:
         model = Path(folder) / "model"
         shutil.copytree(stated.model, model)
         token = fill(model, url, stated.items).read_text().strip()
-        process = start(model, url, port)
+        process = launch(model, url, port)
         try:
+            wait(port, "ready")
             curating = Curating(port, token, process.pid, stated)
             document = curating.run()
         finally:
