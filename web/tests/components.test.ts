@@ -10,6 +10,7 @@ import FlatSphere from '../src/parts/FlatSphere.svelte';
 import Help from '../src/parts/Help.svelte';
 import InsertionPreview from '../src/parts/InsertionPreview.svelte';
 import VirtualList from '../src/parts/VirtualList.svelte';
+import { preference, said } from '../src/lib/i18n.svelte';
 import type { ItemDetail, Suggestion } from '../src/lib/types';
 import { de } from '../src/texts/de';
 import { en } from '../src/texts/en';
@@ -35,6 +36,20 @@ describe('a candidate', () => {
     expect(screen.getByLabelText(en.concept.contra).textContent).toBe('it has nothing below it');
     expect(screen.getByText('Data › Report ›')).toBeTruthy();
     expect(screen.getByRole('button', { pressed: true }).textContent).toContain('67 %');
+  });
+  it('says its reasons in the language of the page', () => {
+    preference.set('de');
+    const sentences = [
+      { text: "1 of the 10 concepts most like it is directly below 'Alignment': 'A, B'", for: true, code: 'neighbour', values: { total: 10, count: 1, examples: ['A, B', '…'] } },
+      { text: 'said by an older service', for: false },
+    ];
+    render(Candidate, { candidate: { ...candidate, sentences }, digit: 1, chosen: true, several: false, ...quiet });
+    expect(screen.getByLabelText(de.concept.pro).textContent).toBe('einer der 10 ähnlichsten Begriffe steht direkt unter „Alignment“: „A, B“ …');
+    expect(screen.getByLabelText(de.concept.contra).textContent).toBe('said by an older service');
+    expect(said('hiding fold 2 of 5 for the ranker')).toBe('Teil 2 von 5 wird verborgen');
+    expect(said("'a' hangs below 'b' itself", 'cycle')).toBe('ein Begriff stünde unter sich selbst');
+    preference.set('en');
+    expect(said('encoding 2,298 concepts')).toBe('encoding 2,298 concepts');
   });
   it('is chosen by a click, and as well by a click with shift', async () => {
     const onchoose = vi.fn();

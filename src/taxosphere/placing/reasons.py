@@ -7,7 +7,7 @@ other. What the ranker's features contributed orders the sentences, the stronges
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,6 +27,33 @@ _FEW = 4  # children below which they are no measure of how alike children are
 _ALIKE, _UNLIKE = 25, 5  # percentiles of the children's similarity to each other
 _RARE = 0.05  # share of the names below a parent up to which a word that they share says nothing
 _MANY = 10  # children from which on their number is worth a sentence, and tells what is unlike them
+SENTENCES = {
+    "neighbours": "{count} of the {total} concepts most like it are directly below '{parent}': {examples}",
+    "neighbour": "{count} of the {total} concepts most like it is directly below '{parent}': {examples}",
+    "neighbour_itself": "'{parent}' itself is among the {total} concepts most like it",
+    "no_neighbour": "none of the {total} concepts most like it is directly below '{parent}'",
+    "name_contains": "its name contains '{parent}'",
+    "name_contains_synonym": "its name contains '{synonym}', a synonym of '{parent}'",
+    "name_ends_as_only": "its name ends with '{word}', as the only name below '{parent}' does",
+    "name_ends_as_all": "its name ends with '{word}', as all {total:,} names below '{parent}' do",
+    "name_ends_as_one": "its name ends with '{word}', as {count:,} of {total:,} names below '{parent}' does",
+    "name_ends_as_some": "its name ends with '{word}', as {count:,} of {total:,} names below '{parent}' do",
+    "name_begins_as_only": "its name begins with '{word}', as the only name below '{parent}' does",
+    "name_begins_as_all": "its name begins with '{word}', as all {total:,} names below '{parent}' do",
+    "name_begins_as_one": "its name begins with '{word}', as {count:,} of {total:,} names below '{parent}' does",
+    "name_begins_as_some": "its name begins with '{word}', as {count:,} of {total:,} names below '{parent}' do",
+    "no_word": "its name shares no word with '{parent}'",
+    "no_word_below": "its name shares no word with '{parent}' or the names below it",
+    "definition_begins": "its definition begins with '{phrase} …'",
+    "definition_mentions": "its definition mentions '{parent}'",
+    "children_alike": "it is as close in meaning to what is below '{parent}' as those are to each other: {examples}",
+    "children_unlike": "it is less like what is below '{parent}' than nearly all of those are like each other",
+    "nothing_below": "nothing is below '{parent}' yet",
+    "many_below": "many concepts ({total:,}) are directly below '{parent}'",
+    "images_alike": "its images look like those of '{parent}' and what is below it",
+    "images_unlike": "its images differ from those of '{parent}' and what is below it",
+}
+"""Every sentence by its code; the page has the same ones in other languages."""
 _FAMILIES = {  # of features, by the kind of evidence that stands behind them
     "neighbours": ("votes",),
     "name": ("names",),
@@ -35,6 +62,9 @@ _FAMILIES = {  # of features, by the kind of evidence that stands behind them
     "place": ("structure",),
     "image": ("images",),
 }
+
+
+Values = dict[str, str | int | list[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +79,18 @@ class Reason:
         Whether it speaks for the parent.
     weight : float
         How much this kind of evidence contributed to that side, in the ranker's units; never negative.
+    code : str
+        Which of `SENTENCES` it is.
+    values : dict
+        What stands in it beside the name of the parent: texts, numbers, and lists of examples, the last of which is
+        "…" where there are more.
     """
 
     text: str
     supports: bool
     weight: float
+    code: str
+    values: Values
 
 
 def explain(fitted: Fitted, suggestions: Suggestions, *, most: int = 5) -> list[tuple[Reason, ...]]:
@@ -102,14 +139,21 @@ def _reasons(suggestion: Suggestion, evidence: _Evidence) -> tuple[Reason, ...]:
         weight = sum(weights.get(family, 0.0) for family in families)
         sentence = evidence.sentence(kind, suggestion, weight)
         if sentence is not None:
-            text, supports = sentence
-            reasons.append(Reason(text, supports, round(max(0.0, weight if supports else -weight), 4)))
+            code, values, supports = sentence
+            amount = round(max(0.0, weight if supports else -weight), 4)
+            reasons.append(Reason(_text(code, values, suggestion.name), supports, amount, code, values))
     sides = ((True, MOST_FOR), (False, MOST_AGAINST))
     ordered = sorted(reasons, key=lambda reason: -reason.weight)
     return tuple(r for side, most in sides for r in [r for r in ordered if r.supports == side][:most])
 
 
-_Sentence = tuple[str, bool] | None  # the text and whether it speaks for the parent; None where nothing is to be said
+def _text(code: str, values: Values, parent: str) -> str:
+    """A sentence, with examples in quotes, so that commas in them do not confuse."""
+    written = {name: _listed(value) if isinstance(value, list) else value for name, value in values.items()}
+    return SENTENCES[code].format(parent=parent, **written)
+
+
+_Sentence = tuple[str, Values, bool] | None  # code, values, whether it speaks for the parent; None for nothing to say
 
 
 class _Evidence:
@@ -126,12 +170,7 @@ class _Evidence:
         """A sentence for a kind of evidence, or nothing where there is none to show."""
         position = self.taxonomy.position(suggestion.id)
         if kind == "image":
-            alike = "look like" if weight > 0 else "differ from"
-            return (
-                (f"its images {alike} those of '{suggestion.name}' and what is below it", weight > 0)
-                if weight
-                else None
-            )
+            return ("images_alike" if weight > 0 else "images_unlike", {}, weight > 0) if weight else None
         if self.vector is None:
             return None
         children = self.taxonomy.child_csr.row(position)
@@ -141,27 +180,27 @@ class _Evidence:
             return self._name(position, children)
         if kind == "definition":
             return self._definition(position)
-        return self._children(position, children) if kind == "children" else self._place(position, children, weight)
+        return self._children(children) if kind == "children" else self._place(children, weight)
 
     def _neighbours(self, position: int, children: NDArray[np.integer]) -> _Sentence:
         """How many of the most similar concepts are children of the parent."""
-        name = self.taxonomy.names[position]
         below = [int(i) for i in self.nearest if i in children]
-        itself = position in self.nearest
+        total: Values = {"total": len(self.nearest)}
         if below:
-            verb = "is" if len(below) == 1 else "are"
-            count = f"{len(below)} of the {len(self.nearest)} concepts most like it {verb} directly below '{name}'"
-            return f"{count}: {_listed(self.taxonomy.names[i] for i in below)}", True
-        if itself:
-            return f"'{name}' itself is among the {len(self.nearest)} concepts most like it", True
-        return f"none of the {len(self.nearest)} concepts most like it is directly below '{name}'", False
+            values: Values = {**total, "count": len(below), "examples": self._examples(below)}
+            return "neighbour" if len(below) == 1 else "neighbours", values, True
+        return ("neighbour_itself", total, True) if position in self.nearest else ("no_neighbour", total, False)
 
     def _name(self, position: int, children: NDArray[np.integer]) -> _Sentence:
         """Which words the query's name shares with the parent's, or with names below it."""
         name, words = self.taxonomy.names[position], self.name.words
         for called in (name, *self.taxonomy.synonyms[position]):
             if _within(parse_name(called.lower()).words, words):
-                return f"its name contains '{called}'" + (f", a synonym of '{name}'" if called != name else ""), True
+                return (
+                    ("name_contains", {}, True)
+                    if called == name
+                    else ("name_contains_synonym", {"synonym": called}, True)
+                )
         if not words:
             return None
         below = [parse_name(self.taxonomy.names[i].lower()) for i in children.tolist()]
@@ -169,26 +208,25 @@ class _Evidence:
         begins = sum(len(other.words) > 1 and other.words[0] == words[0] for other in below) if len(words) > 1 else 0
         if max(ends, begins) > _RARE * len(below):
             place, word, count = ("ends", _head(self.name), ends) if ends >= begins else ("begins", words[0], begins)
-            return f"its name {place} with '{self._written(word)}', as {_share(count, len(below), name)}", True
+            values: Values = {"word": self._written(word), "count": count, "total": len(below)}
+            return f"name_{place}_as_{_share(count, len(below))}", values, True
         others = {*parse_name(name.lower()).words, *(word for other in below for word in other.words)}
         if others & {*words} - STOP_WORDS:
             return None
-        return f"its name shares no word with '{name}'" + (" or the names below it" if below else ""), False
+        return "no_word_below" if below else "no_word", {}, False
 
     def _definition(self, position: int) -> _Sentence:
         """Whether the query's definition begins with the parent's name, or mentions it."""
         if not self.query.description:
             return None
-        name = self.taxonomy.names[position]
-        words = parse_name(name.lower()).words
+        words = parse_name(self.taxonomy.names[position].lower()).words
         definition = definition_of(self.query.name.lower(), self.query.description.lower())
         if words and first_phrase_of(definition)[-len(words) :] == words:
-            return f"its definition begins with '{' '.join(self.query.description.split()[:7])} …'", True
-        return (f"its definition mentions '{name}'", True) if _within(words, stems(definition)) else None
+            return "definition_begins", {"phrase": " ".join(self.query.description.split()[:7])}, True
+        return ("definition_mentions", {}, True) if _within(words, stems(definition)) else None
 
-    def _children(self, position: int, children: NDArray[np.integer]) -> _Sentence:
+    def _children(self, children: NDArray[np.integer]) -> _Sentence:
         """Whether the query resembles the parent's children as they resemble each other."""
-        name = self.taxonomy.names[position]
         if len(children) < _FEW or self.vector is None:
             return None
         vectors = self.vectors[children]
@@ -197,19 +235,20 @@ class _Evidence:
         similarity = float(self.vector @ total) / len(children)
         closest = [int(i) for i in children[np.argsort(-(vectors @ self.vector), kind="stable")]]
         if similarity >= np.percentile(among, _ALIKE):
-            listed = _listed(self.taxonomy.names[i] for i in closest)
-            return f"it is as close in meaning to what is below '{name}' as those are to each other: {listed}", True
+            return "children_alike", {"examples": self._examples(closest)}, True
         if len(children) >= _MANY and similarity < np.percentile(among, _UNLIKE):
-            return f"it is less like what is below '{name}' than nearly all of those are like each other", False
+            return "children_unlike", {}, False
         return None
 
-    def _place(self, position: int, children: NDArray[np.integer], weight: float) -> _Sentence:
+    def _place(self, children: NDArray[np.integer], weight: float) -> _Sentence:
         """What kind of place the parent is."""
-        name = self.taxonomy.names[position]
         if not len(children):
-            return f"nothing is below '{name}' yet", False
-        many = len(children) >= _MANY and weight > 0
-        return (f"many concepts ({len(children):,}) are directly below '{name}'", True) if many else None
+            return "nothing_below", {}, False
+        return ("many_below", {"total": len(children)}, True) if len(children) >= _MANY and weight > 0 else None
+
+    def _examples(self, positions: Sequence[int]) -> list[str]:
+        """The first names, and "…" where there are more."""
+        return [*(self.taxonomy.names[i] for i in positions[:_NAMED]), *(["…"] if len(positions) > _NAMED else [])]
 
     def _written(self, stem: str) -> str:
         """A word of the query's name as it is written there, from its stem."""
@@ -233,14 +272,14 @@ def _within(phrase: Sequence[str], words: Sequence[str]) -> bool:
     return bool(phrase) and any(words[i : i + len(phrase)] == phrase for i in range(len(words)))
 
 
-def _share(count: int, total: int, parent: str) -> str:
-    """How many of all names below a parent do something."""
+def _share(count: int, total: int) -> str:
+    """How many of all names below a parent do something: "only", "all", "one" or "some" of them."""
     if count == total:
-        return f"the only name below '{parent}' does" if total == 1 else f"all {total:,} names below '{parent}' do"
-    return f"{count:,} of {total:,} names below '{parent}' {'does' if count == 1 else 'do'}"
+        return "only" if total == 1 else "all"
+    return "one" if count == 1 else "some"
 
 
-def _listed(names: Iterable[str]) -> str:
-    """The first names in quotes, so that commas in them do not confuse."""
-    every: Sequence[str] = list(names)
-    return ", ".join(f"'{name}'" for name in every[:_NAMED]) + (" …" if len(every) > _NAMED else "")
+def _listed(examples: Sequence[str]) -> str:
+    """Examples in quotes, so that commas in them do not confuse."""
+    quoted = ", ".join(f"'{name}'" for name in examples if name != "…")
+    return f"{quoted} …" if "…" in examples else quoted

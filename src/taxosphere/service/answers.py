@@ -89,6 +89,8 @@ class Sentence(BaseModel):
 
     text: str
     speaks_for: bool = Field(alias="for")
+    code: str = ""
+    values: dict[str, str | int | list[str]] = {}
 
 
 class SuggestionDocument(BaseModel):

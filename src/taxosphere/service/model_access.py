@@ -29,7 +29,10 @@ def document(model: Polaris, suggestions: Suggestions) -> dict[str, Any]:
     explained = explain(model.fitted, suggestions, most=len(suggestions))
     for entry, suggestion, reasons in zip(record["suggestions"], suggestions, explained, strict=True):
         entry["definition"] = descriptions[suggestion.position] if suggestion.id in model.taxonomy else ""
-        entry["sentences"] = [{"text": reason.text, "for": reason.supports} for reason in reasons]
+        entry["sentences"] = [
+            {"text": reason.text, "for": reason.supports, "code": reason.code, "values": reason.values}
+            for reason in reasons
+        ]
     return record
 
 

@@ -21,6 +21,11 @@ export class Problem extends Error {
     return this.status === 0 || this.status === 408 || this.status === 429 || this.status >= 500;
   }
 
+  /** Of a decision that cannot be carried out. */
+  get code(): string {
+    return typeof this.body.code === 'string' ? this.body.code : '';
+  }
+
   get current(): ItemRow | null {
     return (this.body.current as ItemRow | undefined) ?? null;
   }

@@ -1,5 +1,7 @@
 import { de } from '../texts/de';
 import { en, type Texts } from '../texts/en';
+import * as german from '../texts/service-de';
+import type { Sentence } from './types';
 
 export const LANGUAGES = { en: 'English', de: 'Deutsch' } as const;
 export type Language = keyof typeof LANGUAGES;
@@ -28,6 +30,24 @@ document.documentElement.lang = preference.language;
 
 export function texts(): Texts {
   return ALL[preference.language];
+}
+
+/** A sentence of the service in the language of the page; what is not known there stays English. */
+export function said(english: string, conflict = ''): string {
+  if (preference.language === 'en') return english;
+  const numbers: string[] = [];
+  const key = english.replace(/\d[\d,]*/g, (digits) => {
+    numbers.push(Number(digits.replaceAll(',', '')).toLocaleString(preference.language));
+    return '{}';
+  });
+  const sentence = german.sentences[english] ?? german.sentences[key] ?? german.conflicts[conflict] ?? english;
+  return sentence === english ? english : sentence.replace(/\{\}/g, () => numbers.shift() ?? '');
+}
+
+/** Why a parent is suggested, in the language of the page. */
+export function reason(sentence: Sentence, parent: string): string {
+  const phrase = preference.language === 'de' ? german.reasons[sentence.code ?? ''] : undefined;
+  return phrase ? phrase({ ...sentence.values, parent }) : sentence.text;
 }
 
 /** What `make` returns for the language and a key, made once: the browser needs long to make a formatter. */

@@ -51,9 +51,14 @@ export interface ConceptDetail extends Named {
   obsolete: boolean;
 }
 
+export type Values = Record<string, string | number | string[]>;
+
 export interface Sentence {
   text: string;
   for: boolean;
+  /** Which sentence it is, for other languages; empty in what an older service has stored. */
+  code?: string;
+  values?: Values;
 }
 
 export interface Suggestion extends Named {

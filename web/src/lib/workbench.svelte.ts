@@ -5,7 +5,7 @@ import { items } from './items';
 import { listen } from './live';
 import { Outbox, type Entry } from './outbox';
 import { Queue } from './queue.svelte';
-import { texts } from './i18n.svelte';
+import { said, texts } from './i18n.svelte';
 import type { DecisionBody, DecisionEvent, DecisionKind, ItemRow, ItemState, Job, Me, TaxonomySummary } from './types';
 
 const STATE_AFTER: Partial<Record<DecisionKind, ItemState>> = {
@@ -177,7 +177,7 @@ class Workbench {
   failed(error: unknown): void {
     if (error instanceof Problem && error.status === 401) this.signedOut = true;
     else if (error instanceof Problem && error.status === 0) this.online = false;
-    else this.say(error instanceof Problem ? error.detail : String(error), 'bad');
+    else this.say(error instanceof Problem ? said(error.detail, error.code) : String(error), 'bad');
   }
 
   async refresh(): Promise<void> {
@@ -247,7 +247,7 @@ class Workbench {
     if (problem.status === 410) return; // the undo of a decision that was itself refused
     const reason = problem.status === 409 && problem.current && entry.type === 'decide'
       ? t.notices.decidedElsewhere(name, problem.current.decided_by ?? '', t.states[problem.current.state])
-      : t.notices.refused(name, problem.detail);
+      : t.notices.refused(name, said(problem.detail, problem.code));
     this.say(reason, 'bad', { label: t.notices.show, run: () => (location.hash = `#/review/${encodeURIComponent(entry.item)}`) });
   }
 }

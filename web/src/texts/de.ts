@@ -71,7 +71,6 @@ export const de: Texts = {
     already: 'Schon vorhanden als',
     perhaps: 'Vielleicht schon vorhanden als',
     same: 'Derselbe Begriff',
-    how: { name: 'gleicher Name', synonym: 'ein Synonym', near: 'fast dieselben Wörter', meaning: 'fast dieselbe Bedeutung' },
     broader: 'Weiter', narrower: 'Enger',
     insertion: (parent) => `Einiges unter ${parent} gehört vielleicht unter diesen Begriff`,
     insertionWhat: 'Ankreuzen, was mitgehen soll. Sonst ändert sich nichts.',

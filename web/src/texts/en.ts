@@ -69,7 +69,6 @@ export const en = {
     already: 'Already there as',
     perhaps: 'Perhaps already there as',
     same: 'Same concept',
-    how: { name: 'same name', synonym: 'a synonym', near: 'nearly the same words', meaning: 'nearly the same meaning' } as Record<string, string>,
     broader: 'Broader', narrower: 'Narrower',
     insertion: (parent: string) => `Some concepts below ${parent} may belong below this one instead`,
     insertionWhat: 'Tick what should move. Nothing else changes.',
