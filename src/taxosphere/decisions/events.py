@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -18,6 +19,7 @@ AUTOMATIC = "taxosphere"
 """Who decided where nobody did: the model was sure enough."""
 
 _TEXTS = ("id", "kind", "item", "by", "at", "base", "model", "note", "undoes")
+_SHARED = ("kind", "by", "base", "model")
 _LISTS = ("parents", "children", "suggested")
 
 
@@ -84,6 +86,10 @@ class Event:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "names", tuple(sorted(self.names)))  # as a record has them
+        for name in _SHARED:  # many events name the same few concepts and people: one copy of each text is enough
+            object.__setattr__(self, name, sys.intern(getattr(self, name)))
+        for name in _LISTS:
+            object.__setattr__(self, name, tuple(map(sys.intern, getattr(self, name))))
 
     def content_id(self) -> str:
         """A name made of the content alone (not of who, when, before, after): the same decision has the same one."""
