@@ -13,7 +13,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 
 from taxosphere.service.api.shared import Door
-from taxosphere.service.api.status import set_cookie
+from taxosphere.service.api.status import is_https, set_cookie
 from taxosphere.service.problems import Problem
 
 FOLDER = Path(__file__).parent / "page"
@@ -68,7 +68,7 @@ def router(assets: dict[str, Asset]) -> APIRouter:
             if session is None:
                 return HTMLResponse(_REFUSED, 403)
             answer = RedirectResponse("/", 303)
-            set_cookie(answer, session, secure=request.url.scheme == "https")
+            set_cookie(answer, session, secure=is_https(request))
             return answer
         return _sent(assets["index.html"], request) if "index.html" in assets else HTMLResponse(_MISSING)
 

@@ -51,7 +51,7 @@ def open_session(body: SessionRequest, request: Request, response: Response, doo
     session = door.open_session(body.token)
     if session is None:
         raise Problem(401, "this token is not valid")
-    set_cookie(response, session, secure=request.url.scheme == "https")
+    set_cookie(response, session, secure=is_https(request))
     return Status(status="ok")
 
 
@@ -63,6 +63,11 @@ def end_session(body: Nothing, request: Request, response: Response, door: Door)
         door.end_session(secret)
     response.delete_cookie(COOKIE, path="/")
     return Status(status="ok")
+
+
+def is_https(request: Request) -> bool:
+    """Has the browser come by https, be it through a proxy that says so? Who claims it wrongly harms only himself."""
+    return "https" in (request.url.scheme, request.headers.get("x-forwarded-proto", "").lower())
 
 
 def set_cookie(response: Response, session: str, *, secure: bool) -> None:
