@@ -51,3 +51,13 @@ def test_a_fit_that_cannot_succeed_is_refused_before_it_begins(
     monkeypatch.setattr(GramEncoder, "encode", never)
     with pytest.raises(InputError, match=r"^fitting .* concepts .* needs about .*; fit a part of the taxonomy"):
         Polaris().fit(animals, encoder=GramEncoder())
+
+
+def test_a_list_that_cannot_be_placed_is_refused_before_it_is_ranked(
+    system: Path, monkeypatch: pytest.MonkeyPatch, animals: Taxonomy
+) -> None:
+    model = Polaris().fit(animals, encoder=GramEncoder())
+    (system / "meminfo").write_text("MemAvailable: 40 kB\n")
+    monkeypatch.setattr(GramEncoder, "encode", None)
+    with pytest.raises(InputError, match=r"^placing 2 new concepts together needs about .*; divide the list"):
+        model.expand(["red bird", "blue bird"])

@@ -20,10 +20,11 @@ from taxosphere.images.model import ImageModel
 from taxosphere.model.config import PolarisConfig
 from taxosphere.model.history import Epoch
 from taxosphere.model.network import SphereNetwork
-from taxosphere.placing import duplicates
+from taxosphere.placing import duplicates, near_duplicates
 from taxosphere.placing.duplicates import NameIndex
 from taxosphere.placing.inference import Fitted, assemble
 from taxosphere.placing.insertion import Insertion
+from taxosphere.placing.near_duplicates import NearDuplicates
 from taxosphere.ranking.features import candidates
 from taxosphere.ranking.features.candidates import CandidateIndex
 from taxosphere.ranking.features.catalogue import READER_SCORE
@@ -58,6 +59,7 @@ def save(fitted: Fitted, config: PolarisConfig, path: str | PathLike[str]) -> No
     if len(fitted.index.taxonomy) > MAPPED:
         tensors["index"] = fitted.index.to_arrays()
         tensors["names"] = fitted.names.to_arrays()
+        tensors["near"] = dict(fitted.near.to_arrays())
     if fitted.insertion is not None:
         tensors["insertion"] = dict(fitted.insertion.to_arrays())
     if fitted.image_model is not None:
@@ -75,6 +77,7 @@ def save(fitted: Fitted, config: PolarisConfig, path: str | PathLike[str]) -> No
         "tokens": lexical_index.VERSION,
         "index": candidates.VERSION,
         "names": duplicates.VERSION,
+        "near": near_duplicates.VERSION,
         "ranker": ranker_notes,
         "history": [asdict(epoch) for epoch in fitted.history],
         "metrics": {"held_out_hit@1": float(first_places.mean()) if len(first_places) else None},
@@ -141,7 +144,17 @@ def load(
         if "images" in tensors:
             texts = fitted.untuned_vectors
             images = ImageModel.from_arrays(tensors["images"], manifest["images"], stored.taxonomy, texts, device)
-    return config, replace(fitted, image_model=images, start_digest=manifest.get("began"), check=stored.check)
+    fitted = replace(fitted, image_model=images, start_digest=manifest.get("began"), check=stored.check)
+    return config, _with_near_duplicates(fitted, stored)
+
+
+def _with_near_duplicates(fitted: Fitted, stored: artifact.Artifact) -> Fitted:
+    """The model with what was measured of near-duplicates, where it was stored by the same rules."""
+    if "near" in stored.tensors and stored.manifest.get("near") == near_duplicates.VERSION:
+        vectors = fitted.index.text_vectors
+        near = NearDuplicates.from_arrays(stored.tensors["near"], stored.taxonomy, vectors, fitted.encoder)
+        vars(fitted)["near"] = near  # as if it had been asked for before
+    return fitted
 
 
 def _with_reader(

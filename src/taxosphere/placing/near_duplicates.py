@@ -7,8 +7,9 @@ hidden synonyms against their concepts, which are the same. Where siblings are a
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,8 @@ from taxosphere.ranking.calibration import Logistic
 from taxosphere.taxonomy import Concept, Taxonomy
 from taxosphere.typing import Floats
 
+VERSION = 1
+"""Of the rules by which similarities are measured; a model written by others measures them anew."""
 HOW = "nearly the same name and meaning"
 LEAST = 0.5  # probability from which on a near-duplicate is worth a word
 _SHORT = 4  # letters below which a word tells members of a series apart
@@ -49,6 +52,19 @@ class NearDuplicates:
 
     def __init__(self, taxonomy: Taxonomy, vectors: TextVectors, encoder: TextEncoder) -> None:
         self._taxonomy, self._vectors, self._encoder = taxonomy, vectors, encoder
+
+    def to_arrays(self) -> dict[str, NDArray[np.float64]]:
+        """What is measured, for a model folder."""
+        return self._model.to_arrays()
+
+    @classmethod
+    def from_arrays(
+        cls, arrays: Mapping[str, NDArray[Any]], taxonomy: Taxonomy, vectors: TextVectors, encoder: TextEncoder
+    ) -> NearDuplicates:
+        """With what `to_arrays` wrote, of the same taxonomy and encoder."""
+        near = cls(taxonomy, vectors, encoder)
+        vars(near)["_model"] = Logistic(**arrays)  # as if it had been asked for before
+        return near
 
     def find(self, query: Concept, name: Floats, text: Floats, parent: int) -> tuple[Match, ...]:
         """Concepts at a parent that the query may be, with at least `LEAST`; the surest first.

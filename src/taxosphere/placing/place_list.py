@@ -8,6 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
+from taxosphere import memory
 from taxosphere.encoders.text.registry import TextVectors, encode_text_vectors
 from taxosphere.placing import expansion, inference, list_effect
 from taxosphere.placing.expansion import Expansion, Placement
@@ -21,6 +22,7 @@ from taxosphere.taxonomy import Concept
 from taxosphere.typing import Floats, Progress
 
 _INSERTIONS = 1024  # concepts whose texts are encoded together
+_VECTORS, _BYTES = 4, 25_000  # of a new concept: vectors that are held at once, and its suggestions of both passes
 
 
 class Passes(Protocol):
@@ -84,7 +86,17 @@ def place_list(
     -------
     Expansion
         The grown taxonomy, and what became of each new concept.
+
+    Raises
+    ------
+    InputError
+        The list is too long for the memory that is free.
     """
+    memory.require(
+        len(queries) * (_BYTES + 4 * _VECTORS * fitted.encoder.dim),
+        f"placing {len(queries):,} new concepts together",
+        "divide the list, or use a machine with more memory",
+    )
     taxonomy = fitted.index.taxonomy
     passes = passes or LocalPasses(fitted)
     alone: list[Suggestions] = []

@@ -172,7 +172,8 @@ def style_of_ids(ids: Sequence[str], names: Sequence[str], others: Iterable[str]
 
 
 def _numbering(prefix: str, ids: Iterable[str]) -> Numbers:
-    digits = [match[2] for id in ids if (match := _NUMBERED.fullmatch(id)) and match[1] == prefix]
+    rests = (id[len(prefix) :] for id in ids if id.startswith(prefix))
+    digits = [rest for rest in rests if rest.isascii() and rest.isdigit() and len(rest) <= _MOST_DIGITS]
     widths = Counter(map(len, digits))
     padded = len(widths) == 1 or any(text.startswith("0") and len(text) > 1 for text in digits)
     return Numbers(prefix, widths.most_common(1)[0][0] if padded else 0, max(map(int, digits)) + 1)

@@ -16,6 +16,7 @@ from taxosphere.taxonomy.structure import Longs
 Bytes = NDArray[np.uint8]
 _REMEMBERED = 1 << 16  # texts whose place a lookup keeps in memory
 _LINE_BREAK = 10
+_BLOCK = 1 << 14  # texts that are decoded together
 
 
 class StringColumn(Sequence[str]):
@@ -58,7 +59,19 @@ class StringColumn(Sequence[str]):
         return self.encoded(index).decode("utf-8", "surrogatepass")
 
     def __iter__(self) -> Iterator[str]:
-        return (self[i] for i in range(len(self)))
+        for start in range(0, len(self), _BLOCK):
+            yield from self._decoded(slice(start, start + _BLOCK))
+
+    def _decoded(self, rows: slice) -> list[str]:
+        """Texts that follow each other, which takes a tenth of the time of one by one."""
+        starts, stops = self._starts[rows], self._stops[rows]
+        first = int(starts[0])
+        data = self._data[first : int(stops[-1])].tobytes()
+        pairs = zip((starts - first).tolist(), (stops - first).tolist(), strict=True)
+        if data.isascii():
+            text = data.decode("ascii")
+            return [text[a:b] for a, b in pairs]
+        return [data[a:b].decode("utf-8", "surrogatepass") for a, b in pairs]
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, StringColumn | tuple):
