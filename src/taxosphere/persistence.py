@@ -144,12 +144,12 @@ def load(
         if "images" in tensors:
             texts = fitted.untuned_vectors
             images = ImageModel.from_arrays(tensors["images"], manifest["images"], stored.taxonomy, texts, device)
-    fitted = replace(fitted, image_model=images, start_digest=manifest.get("began"), check=stored.check)
-    return config, _with_near_duplicates(fitted, stored)
+    return config, _with_stored(replace(fitted, image_model=images), stored)
 
 
-def _with_near_duplicates(fitted: Fitted, stored: artifact.Artifact) -> Fitted:
-    """The model with what was measured of near-duplicates, where it was stored by the same rules."""
+def _with_stored(fitted: Fitted, stored: artifact.Artifact) -> Fitted:
+    """The model with where it began, the check of its files, and what was measured of near-duplicates."""
+    fitted = replace(fitted, start_digest=stored.manifest.get("began"), check=stored.check)
     if "near" in stored.tensors and stored.manifest.get("near") == near_duplicates.VERSION:
         vectors = fitted.index.text_vectors
         near = NearDuplicates.from_arrays(stored.tensors["near"], stored.taxonomy, vectors, fitted.encoder)
