@@ -92,11 +92,7 @@ def place_list(
     InputError
         The list is too long for the memory that is free.
     """
-    memory.require(
-        len(queries) * (_BYTES + 4 * _VECTORS * fitted.encoder.dim),
-        f"placing {len(queries):,} new concepts together",
-        "divide the list, or use a machine with more memory",
-    )
+    _require_memory(len(queries), fitted.encoder.dim)
     taxonomy = fitted.index.taxonomy
     passes = passes or LocalPasses(fitted)
     alone: list[Suggestions] = []
@@ -118,6 +114,14 @@ def place_list(
     grown = expansion.grow(taxonomy, placements, insert=insert)
     progress(1, 1, "done")
     return grown
+
+
+def _require_memory(n_queries: int, dim: int) -> None:
+    memory.require(
+        n_queries * (_BYTES + 4 * _VECTORS * dim),
+        f"placing {n_queries:,} new concepts together",
+        "divide the list, or use a machine with more memory",
+    )
 
 
 def _among_each_other(
