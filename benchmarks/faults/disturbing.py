@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import shutil
+import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+import lost
 import running
 import sandbox
 from running import Running
@@ -38,6 +40,8 @@ class Case:
         Processor seconds of an undisturbed run.
     cold : bool
         Whether it runs in a new interpreter.
+    url : str
+        A database on a server in place of the file.
     """
 
     command: Command
@@ -45,13 +49,15 @@ class Case:
     chance: random.Random
     seconds: float
     cold: bool = False
+    url: str = ""
 
     def start(
         self, *more: str, before: Callable[[], None] = running.nothing, name: str = "run", place: Path | None = None
     ) -> Running:
         """Begin the command."""
         place = place or self.place
-        arguments = (*self.command.arguments, *more)
+        stated = (self.url if self.url and word == sandbox.DATABASE else word for word in self.command.arguments)
+        arguments = (*stated, *more)
         return running.start(arguments, place, sandbox.environment(place), cold=self.cold, before=before, name=name)
 
 
@@ -259,6 +265,44 @@ def shared_cache(case: Case) -> tuple[Running, str]:
     return command, f"two processes{problem}"
 
 
+def lost_connection(case: Case) -> tuple[Running, str]:
+    """The server of the database ends the connections at a random moment, or kills the process that serves one."""
+    wanted, how = moment(case), case.chance.choice(lost.WAYS)
+    command = case.start()
+    happened = until_moment(command, wanted)
+    ended = lost.end_connections(case.url, how)
+    command.wait()
+    lost.wait_for_server(case.url)
+    return command, f"{ended} connections {how} after {wanted:.2f} CPU s" if happened else "ended before"
+
+
+def lost_worker(case: Case) -> tuple[Running, str]:
+    """One of two worker processes is killed at a random moment of its work."""
+    command = case.start("--workers", "2")
+    pause = case.chance.uniform(0.0, 6.0)
+    until = time.monotonic() + pause
+    while time.monotonic() < until and not command.poll():
+        time.sleep(0.01)
+    workers = lost.workers_of(command.pid)
+    if workers:
+        os.kill(case.chance.choice(workers), signal.SIGKILL)
+    command.wait()
+    return command, f"one of {len(workers)} workers killed after {pause:.1f} s"
+
+
+def lost_dask_worker(case: Case) -> tuple[Running, str]:
+    """One of two workers of a dask cluster is killed at a random moment."""
+    with lost.dask_cluster(case.place.parent) as (address, workers):
+        command = case.start("--scheduler", address)
+        pause = case.chance.uniform(0.5, 6.0)
+        until = time.monotonic() + pause
+        while time.monotonic() < until and not command.poll():
+            time.sleep(0.01)
+        os.kill(case.chance.choice(workers), signal.SIGKILL)
+        command.wait()
+    return command, f"one of {len(workers)} workers killed after {pause:.1f} s"
+
+
 def little_memory(case: Case) -> tuple[Running, str]:
     """The address space is limited."""
     name = case.command.name
@@ -280,4 +324,7 @@ FAULTS: dict[str, Callable[[Case], tuple[Running, str]]] = {
     "damaged leftovers": damaged_leftovers,
     "two processes, one cache": shared_cache,
     "little memory": little_memory,
+    "worker process vanishes": lost_worker,
+    "dask worker vanishes": lost_dask_worker,
+    "connection vanishes": lost_connection,
 }

@@ -23,28 +23,34 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+import lost
 import running
 import sandbox
 import serving
 from disturbing import FAULTS, Case
+from filling import fill
 from running import Running
 
 ALL = {**sandbox.COMMANDS, "serve": serving.SERVE}
 NAMES = ("fit", "suggest", "expand", "apply", "bench", "serve")
 _EACH = {
-    "SIGKILL": dict.fromkeys(NAMES, 40),
-    "full disk": dict.fromkeys(NAMES, 25),
-    "read-only folder": dict.fromkeys(NAMES, 15),
-    "clock jumps": dict.fromkeys(NAMES, 12),
-    "damaged model": {"fit": 25, "suggest": 35, "expand": 35, "serve": 25},
-    "damaged cache": {"fit": 25, "suggest": 30, "expand": 30, "bench": 25, "serve": 15},
-    "damaged database": {"fit": 20, "expand": 25, "apply": 40, "serve": 25},
-    "damaged leftovers": {"fit": 20, "suggest": 10, "expand": 10, "bench": 15},
-    "two processes, one cache": {"fit": 10, "suggest": 12, "expand": 12, "bench": 10, "serve": 8},
-    "little memory": {"fit": 16, "suggest": 16, "expand": 16, "apply": 16, "bench": 16, "serve": 16},
+    "SIGKILL": {"fit": 16, "suggest": 60, "expand": 50, "apply": 50, "bench": 40, "serve": 15},
+    "full disk": {"fit": 10, "suggest": 40, "expand": 35, "apply": 35, "bench": 20, "serve": 8},
+    "read-only folder": {"fit": 6, "suggest": 30, "expand": 25, "apply": 25, "bench": 15, "serve": 5},
+    "clock jumps": {"fit": 5, "suggest": 20, "expand": 15, "apply": 15, "bench": 12, "serve": 4},
+    "damaged model": {"fit": 10, "suggest": 50, "expand": 40, "serve": 5},
+    "damaged cache": {"fit": 8, "suggest": 45, "expand": 35, "bench": 25, "serve": 4},
+    "damaged database": {"fit": 8, "expand": 35, "apply": 60, "serve": 10},
+    "damaged leftovers": {"fit": 8, "suggest": 10, "expand": 10, "bench": 12},
+    "two processes, one cache": {"fit": 4, "suggest": 12, "expand": 12, "bench": 8, "serve": 2},
+    "little memory": {"fit": 8, "suggest": 25, "expand": 20, "apply": 20, "bench": 16, "serve": 5},
+    "worker process vanishes": {"suggest": 4, "expand": 3, "bench": 3},
+    "dask worker vanishes": {"suggest": 3, "expand": 2, "bench": 2},
+    "connection vanishes": {"fit": 4, "expand": 10, "apply": 15, "serve": 4},
 }
 # Libraries in Rust and C++ end the process themselves where memory ends, with a line of their own.
 _ABORTS = re.compile(r"^memory allocation of \d+ bytes failed|std::bad_alloc", re.MULTILINE)
@@ -67,10 +73,14 @@ class Harness:
     ----------
     folder : Path
         Room for sandboxes.
+    stack : ExitStack
+        Ends what is started once for all faults.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, stack: ExitStack) -> None:
         self.folder = folder
+        self.stack = stack
+        self.server = ""
         self.template = folder / "template"
         sandbox.make_template(self.template)
         self.expected: dict[str, dict[str, str | None]] = {}
@@ -100,8 +110,11 @@ class Harness:
         if chance.random() < 0.5 and fault != "damaged leftovers":
             sandbox.put_old_outputs(place)
         cold = number % _COLD == _COLD - 1 and fault != "clock jumps"
+        url = ""
+        if fault == "connection vanishes":
+            url = self._database(place, served=name == "serve")
         key = sandbox.WITH_DATABASE if name == "expand" and self._needs_database(fault, chance) else name
-        case = Case(ALL[key], place, chance, self.seconds[key], cold)
+        case = Case(ALL[key], place, chance, self.seconds[key], cold, url)
         ended, what, problems, after = (self._serve if name == "serve" else self._command)(case, fault)
         record = {
             "command": name,
@@ -117,9 +130,22 @@ class Harness:
             record["cold"] = True
         return record
 
+    def _database(self, place: Path, *, served: bool) -> str:
+        """A new database on the server, with what the file of the sandbox holds."""
+        if not self.server:
+            self.server = self.stack.enter_context(lost.postgresql())
+        url = lost.new_database(self.server)
+        if served:
+            fill(place / "work" / "model", place / "cache", url)
+        else:
+            sandbox.run(place, "apply", "in/tax.csv", "in/earlier.csv", "-o", "tmp/grown.csv", "--db", url)
+        return url
+
     def _needs_database(self, fault: str, chance: random.Random) -> bool:
         """Does this fault of `expand` concern a database, or is it one that might, by chance?"""
-        return fault == "damaged database" or (fault in ("SIGKILL", "full disk") and chance.random() < 0.3)
+        return fault in ("damaged database", "connection vanishes") or (
+            fault in ("SIGKILL", "full disk") and chance.random() < 0.3
+        )
 
     def _command(self, case: Case, fault: str) -> tuple[Running, str, list[str], float]:
         place = case.place
@@ -131,7 +157,7 @@ class Harness:
         if _contents(place, "in") != inputs:
             problems.append("an input was changed")
         resume = case.command.resumable and fault != "damaged leftovers" and case.chance.random() < 0.7
-        again = Case(case.command, place, case.chance, case.seconds).start(
+        again = Case(case.command, place, case.chance, case.seconds, url=case.url).start(
             *(("--resume",) if resume else ()), name="again"
         )
         again.wait()
@@ -160,7 +186,7 @@ class Harness:
     def _check_history(self, case: Case, *, done: bool) -> list[str]:
         """Are the earlier decisions there, once, in a whole chain, and those of the command, or else none of them?"""
         try:
-            there = sandbox.history(case.place)
+            there = sandbox.history(case.place, case.url)
         except Exception as error:  # whatever is wrong with it
             return [f"history: {type(error).__name__}: {error}"[:300]]
         if there == self.later[case.command.key]:
@@ -175,7 +201,8 @@ class Harness:
         if fault == "damaged database" and (ended.code not in (0, 143, -15) or curator.refused):
             curator.acknowledged.clear()  # the copy was brought back
         first = dict(curator.acknowledged)
-        again = Case(case.command, case.place, case.chance, case.seconds).start(name="again")
+        stated = ("--db", case.url) if case.url else ()
+        again = Case(case.command, case.place, case.chance, case.seconds).start(*stated, name="again")
         connection = curator.work(again)
         if connection is None:
             problems.append(f"the second service ended with {again.code}: {last_line(again.said())}")
@@ -184,7 +211,7 @@ class Harness:
         problems += curator.problems + judge(again, killed=False, served=True)
         if curator.acknowledged | first != curator.acknowledged:
             problems.append("an acknowledged decision has another number now")
-        url = str(case.place / "work" / "model.workbench" / "decisions.db")
+        url = case.url or str(case.place / "work" / "model.workbench" / "decisions.db")
         try:
             there = sandbox.history(case.place, url)
         except Exception as error:  # whatever is wrong with it
@@ -247,13 +274,13 @@ def main() -> None:
     clock = "CLOCK_OFFSET" in os.environ
     wanted = [case for case in plan(options.share) if case not in done and (not only or _chosen(case, only))]
     here = [case for case in wanted if (case[1] == "clock jumps") == clock]
-    with tempfile.TemporaryDirectory(prefix="taxosphere-faults-") as folder:
+    with tempfile.TemporaryDirectory(prefix="taxosphere-faults-") as folder, ExitStack() as stack:
         if not clock and len(here) < len(wanted):
             under_other_clock(sys.argv[1:], Path(folder))
         if not here:
             return
         running.warm_up()
-        harness = Harness(Path(folder) / "sandboxes")
+        harness = Harness(Path(folder) / "sandboxes", stack)
         began = time.monotonic()
         for place, case in enumerate(here, 1):
             record = harness.run(*case)

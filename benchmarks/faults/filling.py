@@ -8,14 +8,14 @@ from pathlib import Path
 ITEMS = 12
 
 
-def fill(model: Path, cache: Path) -> None:
-    """Put `ITEMS` new concepts into the queue beside ``model``; in a process of its own, as torch starts threads."""
+def fill(model: Path, cache: Path, url: str = "") -> None:
+    """Put `ITEMS` new concepts into the queue of ``model``; in a process of its own, as torch starts threads."""
     pid = os.fork()
     if pid == 0:
         code = 1
         try:
             os.environ["TAXOSPHERE_CACHE"] = str(cache)
-            _fill(model)
+            _fill(model, url)
             code = 0
         finally:
             os._exit(code)
@@ -24,13 +24,13 @@ def fill(model: Path, cache: Path) -> None:
         raise SystemExit("the queue could not be filled")
 
 
-def _fill(model: Path) -> None:
+def _fill(model: Path, url: str) -> None:
     from taxosphere import Concept, Polaris
     from taxosphere.service.auth import local_token
     from taxosphere.service.jobs import add_to_queue
     from taxosphere.service.workbench import Setup, Workbench
 
-    setup = Setup.beside(model)
+    setup = Setup.beside(model, url)
     workbench = Workbench(setup, load_model=False)
     concepts = [Concept(f"new{number}", f"new thing {number}", "a thing that is new") for number in range(ITEMS)]
     add_to_queue(workbench, Polaris.load(model), concepts, lambda *_: None)

@@ -24,6 +24,7 @@ from pathlib import Path
 import running
 
 QUICK = ("training.epochs=2", "ranking.folds=2", "ranking.nets=1", "ranking.epochs=3")
+DATABASE = "db/decisions.db"
 WITH_DATABASE = "expand --db"
 _KINDS = {
     "fruit": ("apple", "pear", "plum", "cherry"),
@@ -78,7 +79,7 @@ def make_template(place: Path) -> None:
     write_inputs(place / "in")
     settings = [word for setting in QUICK for word in ("--set", setting)]
     run(place, "fit", "in/tax.csv", "-o", "model", *settings)
-    run(place, "apply", "in/tax.csv", "in/earlier.csv", "-o", "out/grown.csv", "--db", "db/decisions.db")
+    run(place, "apply", "in/tax.csv", "in/earlier.csv", "-o", "out/grown.csv", "--db", DATABASE)
     (place / "out" / "grown.csv").unlink()
     run(place, *COMMANDS["suggest"].arguments)  # the cache gets the vectors of the new concepts
     (place / "out" / "answers.jsonl").unlink()
@@ -126,7 +127,7 @@ COMMANDS = {
         Command(
             "fit",
             "fit",
-            ("fit", "in/tax.csv", "-o", "out/model", "--from", "model", "--db", "db/decisions.db", *_SETTINGS),
+            ("fit", "in/tax.csv", "-o", "out/model", "--from", "model", "--db", DATABASE, *_SETTINGS),
             ("out", "cache"),
             ("out/model",),
             True,
@@ -150,14 +151,14 @@ COMMANDS = {
         Command(
             "expand",
             WITH_DATABASE,
-            (*_EXPAND, "--db", "db/decisions.db"),
+            (*_EXPAND, "--db", DATABASE),
             ("out", "cache", "db"),
             ("out/grown.csv", "out/review.csv"),
         ),
         Command(
             "apply",
             "apply",
-            ("apply", "in/tax.csv", "in/decided.csv", "-o", "out/grown.csv", "--db", "db/decisions.db"),
+            ("apply", "in/tax.csv", "in/decided.csv", "-o", "out/grown.csv", "--db", DATABASE),
             ("out", "db"),
             ("out/grown.csv",),
         ),

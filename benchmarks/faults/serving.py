@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import disturbing
+import lost
 import running
 import sandbox
 from disturbing import Case
@@ -130,6 +131,8 @@ def disturbed(case: Case, fault: str, curator: Curator) -> tuple[Running, str]:
             return served(case, curator, before=running.respect_permissions), f"{victim} read-only by {by}"
     if fault == "clock jumps":
         return clock(case, curator)
+    if fault == "connection vanishes":
+        return lost_connection(case, curator)
     if fault == "two processes, one cache":
         return shared_cache(case, curator)
     if fault == "little memory":
@@ -185,6 +188,19 @@ def clock(case: Case, curator: Curator) -> tuple[Running, str]:
     service.end_group()
     disturbing.set_clock(0)
     return service, f"clock {jump:+} s before decision {number}"
+
+
+def lost_connection(case: Case, curator: Curator) -> tuple[Running, str]:
+    """The server of the database ends all connections between two decisions, or kills the processes that serve them."""
+    number, how = case.chance.randrange(ITEMS), case.chance.choice(lost.WAYS)
+    service = case.start("--db", case.url)
+    curator.work(service, stop=number, suggest=False)
+    ended = lost.end_connections(case.url, how)
+    curator.work(service)
+    lost.wait_for_server(case.url)
+    stop(service)
+    service.end_group()
+    return service, f"{ended} connections {how} before decision {number}"
 
 
 def shared_cache(case: Case, curator: Curator) -> tuple[Running, str]:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from taxosphere.service import limits
+from taxosphere.service.store import StoreError
 
 _LOG = logging.getLogger("taxosphere")
 _PAUSE = 0.5  # seconds between two looks at the database
@@ -91,12 +92,18 @@ class Hub:
         self._wake.set()
 
     def _run(self) -> None:
+        reachable = True
         while not self._stopped:
             if self._wake.wait(_PAUSE):
                 time.sleep(_GATHER)
             self._wake.clear()
             try:
                 self._tell(list(self._look()))
+                reachable = True
+            except StoreError as error:
+                if reachable:  # said once, however long it lasts
+                    _LOG.error("no changes are told to pages: %s", error)
+                reachable = False
             except Exception:
                 _LOG.exception("the database cannot be asked for changes")
 

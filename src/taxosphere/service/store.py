@@ -103,7 +103,7 @@ class Store:
     def asking(self) -> Iterator[Connection]:
         """A connection for a single question: with a server it saves the two messages that surround a transaction."""
         options: dict[str, Any] = {} if self.is_file else {"isolation_level": "AUTOCOMMIT"}
-        with self.engine.connect().execution_options(**options) as connection:
+        with self._available(), self.engine.connect().execution_options(**options) as connection:
             yield connection
 
     @contextmanager
@@ -129,6 +129,8 @@ class Store:
             if type(error) is not sa.exc.DatabaseError or not self.is_file:  # so SQLite says that a file is damaged
                 raise
             raise DatabaseUnavailable(_first_line(error), self.name) from error
+        except UnicodeDecodeError as error:  # in a text, or in the name of a table that SQLite wants to complain about
+            raise DatabaseUnavailable("it holds text that is no UTF-8, the file is damaged", self.name) from error
 
     def close(self) -> None:
         """Let go of the database."""

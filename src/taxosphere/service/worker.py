@@ -130,10 +130,14 @@ def main() -> None:
     threading.Thread(target=_watch_parent, daemon=True).start()
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="%(message)s")
     name = f"{os.uname().nodename}:{os.getpid()}:{uuid4().hex[:6]}"
-    with Store(stated["url"]) as store:
-        while not waiting(store):
-            time.sleep(_PAUSE)
-        _do_all(store, name, stated)
+    try:
+        with Store(stated["url"]) as store:
+            while not waiting(store):
+                time.sleep(_PAUSE)
+            _do_all(store, name, stated)
+    except TaxosphereError as error:  # the database is gone; the service starts another worker
+        _LOG.error("the worker ends: %s", error)
+        sys.exit(1)
 
 
 def _do_all(store: Store, name: str, stated: dict[str, str]) -> None:

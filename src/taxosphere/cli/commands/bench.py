@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -75,6 +76,8 @@ def bench(
 
     refuse_seeds(seed, runs)
     places = [sources.find(name, data) for name in names(datasets) or _present(data)]
+    if scheduler:  # whose workers have working folders of their own
+        places = [replace(place, path=place.path.absolute()) for place in places]
     setup = benches.Setup(split.value, queries.value, encoder, not without_descriptions)
     todo = benches.cells(places, names(methods_), runs, seed, setup, data)
     for folder in filter(None, (out, tensorboard)):
