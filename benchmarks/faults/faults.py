@@ -54,6 +54,7 @@ _EACH = {
 }
 # Libraries in Rust and C++ end the process themselves where memory ends, with a line of their own.
 _ABORTS = re.compile(r"^memory allocation of \d+ bytes failed|std::bad_alloc", re.MULTILINE)
+_TRACE = re.compile(r"^\s*Traceback \(most|^[\w.]*Error: |^Exception ignored", re.MULTILINE)
 _COLD = 10  # every tenth fault hits a new interpreter
 
 
@@ -226,7 +227,7 @@ def judge(ended: Running, *, killed: bool, served: bool = False) -> list[str]:
     said, problems = ended.said(), []
     if ended.hung:
         problems.append("hang")
-    if "Traceback" in said or "Error:" in said.replace("error:", ""):
+    if _TRACE.search(said):
         problems.append(f"traceback: {last_line(said)}")
     if ended.code == 0 or (killed and ended.code == -signal.SIGKILL):
         return problems

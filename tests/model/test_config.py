@@ -81,3 +81,12 @@ def test_files_with_unknown_keys_or_bad_syntax_are_named(tmp_path: Path) -> None
 def test_settings_are_frozen() -> None:
     with pytest.raises(ValidationError):
         LossConfig().welsch_c = 1.0  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("text", ["x = " + "[" * 3000, "seed = " + "9" * 5000, "x = '\x00'"])
+def test_a_file_that_no_parser_can_hold_is_refused_in_one_line(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "settings.toml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match="not a readable TOML file") as refused:
+        PolarisConfig.read(path)
+    assert "\n" not in str(refused.value)

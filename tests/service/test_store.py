@@ -73,6 +73,16 @@ def test_a_changed_byte_in_a_decision_is_noticed(tmp_path: Path, animals: Taxono
         Ledger(store).taxonomy()
 
 
+@pytest.mark.parametrize("damage", [b"CREATE \xf4ABLE", b"CREATE tABLe ("])
+def test_a_damaged_schema_is_said_in_one_line(tmp_path: Path, damage: bytes) -> None:
+    path = tmp_path / "decisions.db"
+    Store(str(path)).close()
+    path.write_bytes(path.read_bytes().replace(b"CREATE TABLE", damage[:12]).replace(b"events (", b"ev\xf4nts ("))
+    with pytest.raises(InputError, match="cannot be opened as a database of decisions") as refused:
+        Store(str(path))
+    assert "\n" not in str(refused.value)
+
+
 def test_a_damaged_base_is_said_in_one_line(tmp_path: Path, animals: Taxonomy) -> None:
     path = tmp_path / "decisions.db"
     with Store(str(path)) as store:

@@ -258,7 +258,7 @@ class PolarisConfig(Section):
         """
         try:
             values = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise InputError(f"not a readable TOML file: {error}", path) from None
         return cls.from_mapping(values, path)
 
@@ -329,7 +329,7 @@ def literal(value: Any) -> str:
 def _parse(text: str) -> Any:
     try:
         return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):
         return text
 
 
