@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from taxosphere import Polaris, Taxonomy
 from taxosphere.encoders.text import registry as text_encoders
-from taxosphere.encoders.text.registry import TextEncoder
+from taxosphere.encoders.text.registry import TextEncoder, encode_text_vectors
 from taxosphere.evaluation import protocol
 from taxosphere.methods.baselines.tmn import Tmn
 from taxosphere.placing.insertion import Insertion
@@ -83,8 +83,8 @@ def ours(asked: Questions, encoder: TextEncoder, random_state: int) -> EdgeScore
     seed, queries = asked.part.seed, list(asked.part.queries)
     model = Polaris().fit(seed, encoder=encoder, random_state=random_state)
     ranked = list(model.suggest_many(queries, k=50))
-    vectors = encoder.encode([concept.text for concept in seed.concepts()])
-    own = encoder.encode([query.text for query in queries])
+    vectors = encode_text_vectors(encoder, list(seed.concepts()))
+    own = encode_text_vectors(encoder, queries)
     insertion = Insertion.fit(seed, vectors, random_state)
     if insertion is None:
         raise SystemExit("too few inner concepts to learn insertions from")
@@ -96,7 +96,9 @@ def ours(asked: Questions, encoder: TextEncoder, random_state: int) -> EdgeScore
         below = np.zeros(len(edges))
         for parent in np.unique(edges[:, 0]):
             rows = np.flatnonzero(edges[:, 0] == parent)
-            children, p = insertion.probabilities(seed, vectors, int(parent), queries[number], own[number])
+            children, p = insertion.probabilities(
+                seed, vectors, int(parent), queries[number], own.take(np.array([number]))
+            )
             order = np.argsort(children)
             below[rows] = p[order[np.searchsorted(children[order], edges[rows, 1])]]
         return probability[edges[:, 0]] * below

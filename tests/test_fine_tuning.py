@@ -188,7 +188,7 @@ def test_a_single_training_that_was_stopped_resumes_to_the_same_model(config: Po
 
 def test_new_concepts_are_inserted_by_what_the_encoder_knew_before(model: Polaris, config: PolarisConfig) -> None:
     plain = encoder_of(config).encode([concept.text for concept in model.taxonomy.concepts()])
-    np.testing.assert_array_equal(model.fitted.untuned_vectors, plain)
+    np.testing.assert_array_equal(model.fitted.untuned_vectors.full, plain)
     assert len(model.expand([("green bird", "a bird that is called green")], accept=0.0).attached) == 1
 
 

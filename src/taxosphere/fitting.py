@@ -27,6 +27,7 @@ from taxosphere.model.presets import auto
 from taxosphere.model.training import TrainingRun
 from taxosphere.placing.inference import Fitted, assemble
 from taxosphere.placing.insertion import Insertion
+from taxosphere.placing.new_parents import NewParents
 from taxosphere.ranking.foreign import foreign_concepts
 from taxosphere.ranking.prior import load_prior
 from taxosphere.ranking.ranker_training import fit_ranker
@@ -163,8 +164,13 @@ def fit_model(taxonomy: Taxonomy, config: PolarisConfig, encoder: EncoderLike | 
         text_vectors=space.views,
     )
     images = _fit_images(fitted, image_encoder, config, run) if image_encoder else None
-    insertion = Insertion.fit(taxonomy, fitted.untuned_vectors, run.random_state)
-    return replace(fitted, insertion=insertion, image_model=images, start_digest=run.start_digest)
+    return replace(_with_list_models(fitted, run), image_model=images, start_digest=run.start_digest)
+
+
+def _with_list_models(fitted: Fitted, run: FitRun) -> Fitted:
+    """With what `expand` needs beyond the ranker: insertions, and parents among new concepts."""
+    data = fitted.index.taxonomy, fitted.untuned_vectors, run.random_state
+    return replace(fitted, insertion=Insertion.fit(*data), new_parents=NewParents.fit(*data))
 
 
 def _encoder_to_use(config: PolarisConfig, encoder: EncoderLike | None, device: str) -> TextEncoder:
@@ -194,7 +200,7 @@ def _require_memory(n_concepts: int, dim: int) -> None:
 def _fit_images(fitted: Fitted, encoder_name: str, config: PolarisConfig, run: FitRun) -> ImageModel | None:
     taxonomy = fitted.index.taxonomy
     run.progress(0, 1, f"encoding images of {sum(map(bool, taxonomy.images)):,} concepts")
-    return ImageModel.fit(taxonomy, encoder_name, fitted.untuned_vectors, config, run.random_state, run.device)
+    return ImageModel.fit(taxonomy, encoder_name, fitted.untuned_vectors.full, config, run.random_state, run.device)
 
 
 def check_fittable(taxonomy: Taxonomy) -> None:

@@ -25,6 +25,7 @@ from taxosphere.placing.duplicates import NameIndex
 from taxosphere.placing.inference import Fitted, assemble
 from taxosphere.placing.insertion import Insertion
 from taxosphere.placing.near_duplicates import NearDuplicates
+from taxosphere.placing.new_parents import NewParents
 from taxosphere.ranking.features import candidates
 from taxosphere.ranking.features.candidates import CandidateIndex
 from taxosphere.ranking.features.catalogue import READER_SCORE
@@ -62,6 +63,7 @@ def save(fitted: Fitted, config: PolarisConfig, path: str | PathLike[str]) -> No
         tensors["near"] = dict(fitted.near.to_arrays())
     if fitted.insertion is not None:
         tensors["insertion"] = dict(fitted.insertion.to_arrays())
+    tensors["new_parents"] = dict(fitted.new_parents.to_arrays())
     if fitted.image_model is not None:
         tensors["images"], images["images"] = fitted.image_model.to_arrays()
     if fitted.untuned_encoder is not fitted.encoder:
@@ -142,14 +144,16 @@ def load(
         )
         images = None
         if "images" in tensors:
-            texts = fitted.untuned_vectors
+            texts = fitted.untuned_vectors.full
             images = ImageModel.from_arrays(tensors["images"], manifest["images"], stored.taxonomy, texts, device)
     return config, _with_stored(replace(fitted, image_model=images), stored)
 
 
 def _with_stored(fitted: Fitted, stored: artifact.Artifact) -> Fitted:
-    """The model with where it began, the check of its files, and what was measured of near-duplicates."""
+    """The model with where it began, the check of its files, and what was learned of near-duplicates and new parents."""
     fitted = replace(fitted, start_digest=stored.manifest.get("began"), check=stored.check)
+    if "new_parents" in stored.tensors:  # earlier versions stored none
+        fitted = replace(fitted, new_parents=NewParents.from_arrays(stored.tensors["new_parents"]))
     if "near" in stored.tensors and stored.manifest.get("near") == near_duplicates.VERSION:
         vectors = fitted.index.text_vectors
         near = NearDuplicates.from_arrays(stored.tensors["near"], stored.taxonomy, vectors, fitted.encoder)

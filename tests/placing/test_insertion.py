@@ -3,10 +3,27 @@ from __future__ import annotations
 import numpy as np
 
 from taxosphere import Concept, Taxonomy
-from taxosphere.placing.insertion import INSERTION_FEATURES, PRECISION, Insertion, insertion_features, precise_cut
+from taxosphere.encoders.text.registry import TextVectors
+from taxosphere.placing.insertion import (
+    CUTS,
+    INSERTION_FEATURES,
+    PRECISION,
+    Insertion,
+    insertion_features,
+    precise_cut,
+)
 
 
-def _families(count: int) -> tuple[Taxonomy, np.ndarray]:
+def _alike(vectors: np.ndarray) -> TextVectors:
+    """The same vectors for texts and for names."""
+    return TextVectors(vectors, vectors)
+
+
+def _row(vectors: TextVectors, position: int) -> TextVectors:
+    return vectors.take(np.array([position]))
+
+
+def _families(count: int) -> tuple[Taxonomy, TextVectors]:
     """Under one root, groups "k-th group" with children "red … k-th group"; vectors cluster by group."""
     rng = np.random.default_rng(0)
     names = ["root"]
@@ -23,14 +40,15 @@ def _families(count: int) -> tuple[Taxonomy, np.ndarray]:
             edges.append((group, names[-1]))
             vectors.append(centres[k] + 0.3 * rng.normal(size=16))
     unit = np.array(vectors, np.float32)
-    return Taxonomy.from_edges(edges), unit / np.linalg.norm(unit, axis=1, keepdims=True)
+    return Taxonomy.from_edges(edges), _alike(unit / np.linalg.norm(unit, axis=1, keepdims=True))
 
 
 def test_signals_of_one_child_by_hand() -> None:
     taxonomy = Taxonomy.from_edges([("animal", "sea bird"), ("animal", "dog")], descriptions={"dog": "not a bird"})
-    vectors = np.eye(3, dtype=np.float32)
+    texts, names = np.eye(3, dtype=np.float32), 0.5 * np.eye(3, dtype=np.float32)
+    vectors = TextVectors(texts, names)
     bird = Concept("bird", "bird")
-    found = insertion_features(taxonomy, vectors, np.array([1, 2]), vectors[0], bird, vectors[1])
+    found = insertion_features(taxonomy, vectors, np.array([1, 2]), 0, bird, _row(vectors, 1))
     assert len(INSERTION_FEATURES) == found.shape[1]
     by_name = dict(zip(INSERTION_FEATURES, found.T.tolist(), strict=True))
     assert found[:, :6].tolist() == [[1, 1, 1, 0.5, 0, 1], [0, 0, 0, 0, 1, 0]]
@@ -40,6 +58,11 @@ def test_signals_of_one_child_by_hand() -> None:
     assert by_name["share of the children that end with its name"] == [0.5, 0.5]
     assert by_name["mean similarity to the children"] == [0.5, 0.5]
     assert by_name["words in its name"] == [1, 1]
+    assert by_name["names alike"] == [0.25, 0]
+    assert by_name["its name fits the child's text"] == by_name["the child's name fits its text"] == [0.5, 0]
+    assert by_name["largest share of siblings that a child is farther from"] == [1, 1]
+    assert by_name["share of the children that are closer to it than to their siblings"] == [0.5, 0.5]
+    assert by_name["similarity to the three nearest children"] == [0.5, 0.5]
 
 
 def test_a_group_taken_out_gets_its_children_back() -> None:
@@ -51,17 +74,18 @@ def test_a_group_taken_out_gets_its_children_back() -> None:
     seed = Taxonomy.from_edges(edges)
     order = [taxonomy.position(id) for id in seed.ids]
     assert len(order) == keep.sum()
-    model = Insertion.fit(seed, vectors[order], random_state=0)
+    left = vectors.take(np.array(order))
+    model = Insertion.fit(seed, left, random_state=0)
     assert model is not None
     below, probability = model.probabilities(
-        seed, vectors[order], seed.position("root"), taxonomy.concept(out), vectors[out]
+        seed, left, seed.position("root"), taxonomy.concept(out), _row(vectors, out)
     )
     taken = {seed.ids[i] for i, p in zip(below, probability) if p >= model.cut}
     assert taken == set(children)
 
 
 def test_too_few_inner_concepts_mean_no_proposals(animals: Taxonomy) -> None:
-    assert Insertion.fit(animals, np.eye(len(animals), dtype=np.float32), random_state=0) is None
+    assert Insertion.fit(animals, _alike(np.eye(len(animals), dtype=np.float32)), random_state=0) is None
 
 
 def test_a_part_is_told_from_a_kind() -> None:
@@ -69,21 +93,26 @@ def test_a_part_is_told_from_a_kind() -> None:
         [("thing", "nucleus"), ("thing", "neuron")],
         descriptions={"nucleus": "a part of the cell that holds its genes", "neuron": "a cell that carries signals"},
     )
-    features = insertion_features(
-        taxonomy, np.eye(3, dtype=np.float32), np.array([1, 2]), np.zeros(3), Concept("cell", "cell"), np.zeros(3)
-    )
+    vectors = _alike(np.eye(3, dtype=np.float32))
+    features = insertion_features(taxonomy, vectors, np.array([1, 2]), 0, Concept("cell", "cell"), _row(vectors, 0))
     column = INSERTION_FEATURES.index("named as a whole of which the child is a part")
     assert features[:, column].tolist() == [1, 0]
 
 
 def test_the_cut_is_where_enough_proposals_are_right() -> None:
-    probability = np.linspace(1, 0.5, 101)
-    labels = np.arange(101) < 40
+    probability = np.linspace(0.5, 0.4, 101)
+    labels = np.arange(101) < 56  # seven tenths of the 80 at or above 0.42
     cut = precise_cut(probability, labels, np.ones(101))
+    assert CUTS[0] < cut < CUTS[1]
     assert abs((labels & (probability >= cut)).sum() / (probability >= cut).sum() - PRECISION) < 0.02
-    heavy = np.where(labels, 1.0, 9.0)
-    assert precise_cut(probability, labels, heavy) > cut
-    assert precise_cut(probability, np.zeros(101, bool), heavy) == np.inf
+    assert precise_cut(probability, labels, np.where(labels, 1.0, 9.0)) > cut
+    assert precise_cut(probability, np.zeros(101, bool), np.ones(101)) == np.inf
+
+
+def test_the_cut_of_few_proposals_is_near_that_of_other_taxonomies() -> None:
+    labels = np.arange(40) < 20
+    assert precise_cut(np.linspace(1, 0.8, 40), labels, np.ones(40)) == CUTS[1]
+    assert precise_cut(np.linspace(0.3, 0.1, 40), labels, np.ones(40)) == CUTS[0]
 
 
 def test_what_was_learned_survives_arrays() -> None:
@@ -103,6 +132,6 @@ def test_a_leaf_takes_no_children() -> None:
     assert model is not None
     leaf = taxonomy.position("red group4")
     below, probability = model.probabilities(
-        taxonomy, vectors, taxonomy.position("group4"), taxonomy.concept(leaf), vectors[leaf]
+        taxonomy, vectors, taxonomy.position("group4"), taxonomy.concept(leaf), _row(vectors, leaf)
     )
     assert (probability[below != leaf] < model.cut).all()

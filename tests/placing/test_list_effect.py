@@ -1,13 +1,16 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from support.gram_encoder import GramEncoder
 from support.meadow import meadow
-from taxosphere import Concept, Polaris, PolarisConfig
+from taxosphere import Concept, Polaris, PolarisConfig, Taxonomy
 from taxosphere.decisions.review import ReviewRow
 from taxosphere.placing.list_effect import LIKELY, choose
 from taxosphere.placing.suggestions import Suggestion, Suggestions
+from taxosphere.ranking.calibration import Logistic
+from taxosphere.ranking.parent_set import ONE_PARENT, ParentSet
 
 QUICK = PolarisConfig().with_overrides(
     ("training.epochs=5", "ranking.folds=3", "ranking.nets=2", "ranking.epochs=8", "ranking.prior=false")
@@ -22,30 +25,42 @@ LIST = [
 ]
 
 
-def _suggestions(*ranked: tuple[str, float]) -> Suggestions:
+def _suggestions(none: float, *ranked: tuple[str, float]) -> Suggestions:
     suggested = tuple(Suggestion(0, id, id, (id,), p, p, p, True, (), {}) for id, p in ranked)
-    return Suggestions(Concept("eagle", "eagle"), 0.0, suggested, suggested[:1], ())
+    return Suggestions(Concept("eagle", "eagle"), none, suggested, suggested[:1], ())
 
 
-@pytest.mark.parametrize(("new", "changed"), [(LIKELY / 2, False), (LIKELY, True), (0.6, True)])
+SEED = Taxonomy.from_edges([("animal", "bird"), ("animal", "fish")])
+BEST = {"raptor": "bird", "hunter": "animal"}
+
+
+@pytest.mark.parametrize(("new", "changed"), [(LIKELY - 0.01, False), (LIKELY + 0.01, True), (0.6, True)])
 def test_the_list_changes_an_answer_where_new_concepts_are_likely_parents(new: float, changed: bool) -> None:
-    alone, together = _suggestions(("bird", 0.9)), _suggestions(*sorted([("bird", 0.4), ("raptor", new)], key=_last))
-    answer = choose(alone, together, {"bird"})
-    assert answer.ranked == (together if changed else alone).ranked
+    alone = _suggestions(0.1, ("bird", 0.9))
+    answer = choose(alone, _suggestions(1 - new, ("raptor", new)), SEED, ONE_PARENT, BEST)
     assert bool(answer.list_effect) == changed
-
-
-def _last(pair: tuple[str, float]) -> float:
-    return -pair[1]
+    expected = {"bird": 0.9 * (1 - new), "raptor": new} if changed else {"bird": 0.9}
+    assert {s.id: s.probability for s in answer} == pytest.approx(expected)
+    assert answer.none_probability == pytest.approx(0.1 * (1 - new) if changed else 0.1)
+    assert [s.id for s in answer.parents] == [max(expected, key=lambda id: expected[id])]
 
 
 def test_what_the_list_changed_is_said_with_both_probabilities() -> None:
-    answer = choose(_suggestions(("bird", 0.55)), _suggestions(("raptor", 0.72), ("bird", 0.2)), {"bird"})
-    assert answer.list_effect == "its best parent 'raptor' (72%) is new too; without the list: 'bird' (55%)"
-    answer = choose(_suggestions(("bird", 0.85)), _suggestions(("bird", 0.6), ("raptor", 0.3)), {"bird"})
-    assert answer.list_effect == (
+    def effect(existing: float, new: float) -> str:
+        alone = _suggestions(1 - existing, ("bird", existing))
+        return choose(alone, _suggestions(1 - new, ("raptor", new)), SEED, ONE_PARENT, BEST).list_effect
+
+    assert effect(0.55, 0.72) == "its best parent 'raptor' (72%) is new too; without the list: 'bird' (55%)"
+    assert effect(0.85, 0.3) == (
         "'raptor' of the list may be its parent (30%), 'bird' has 60%; without the list: 'bird' (85%)"
     )
+
+
+def test_parents_on_one_path_are_not_taken_together() -> None:
+    every = ParentSet(Logistic(np.zeros(8), np.ones(8), np.array([*np.zeros(8), 5.0])), 0.5)
+    alone = _suggestions(0.0, ("bird", 0.6), ("fish", 0.3), ("animal", 0.1))
+    answer = choose(alone, _suggestions(0.4, ("raptor", 0.5), ("hunter", 0.1)), SEED, every, BEST)
+    assert [s.id for s in answer.parents] == ["raptor", "fish"]
 
 
 def test_suggest_and_expand_agree_wherever_the_list_is_not_said_to_change_the_answer() -> None:

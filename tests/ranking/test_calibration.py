@@ -45,13 +45,26 @@ def test_the_first_place_is_right_as_often_as_it_says() -> None:
     labels = (np.arange(8) == drawn[0][:, None]) | (np.arange(8) == drawn[1][:, None])
     labels[:500] = False
     none = np.full(5000, 0.1)
-    temperature = calibration.fit_first_place_temperature(scores, labels, none)
-    sure = calibration.softmax(scores, temperature).max(1) * 0.9
+    first = calibration.fit_first_place(scores, labels, none)
+    sure = first.probability(scores, none)
     right = labels[np.arange(5000), scores.argmax(1)]
     assert abs(sure.mean() - right.mean()) < 0.02
     modest = calibration.softmax(scores, calibration.fit_temperature(scores, labels)).max(1) * 0.9
     assert modest.mean() < right.mean() - 0.05
-    assert calibration.fit_first_place_temperature(scores[:0], labels[:0], none[:0]) == 1.0
+    assert calibration.fit_first_place(scores[:0], labels[:0], none[:0]) == calibration.FirstPlace()
+
+
+def test_none_is_calibrated_where_it_is_said_too_seldom() -> None:
+    """The models of "none" know how often each list has lost its parents, but say so at odds e times too low."""
+    rng = np.random.default_rng(0)
+    scores = np.zeros((4000, 2)) + np.array([3.0, 0.0])
+    lost = rng.random(4000)
+    labels = (rng.random(4000) >= lost)[:, None] & (np.arange(2) == 0)
+    said = calibration.shift_odds(lost, 1.0, -1.0)
+    first = calibration.fit_first_place(scores, labels, said)
+    assert abs(first.constant - 1) < 0.15
+    assert abs(first.slope - 1) < 0.15
+    np.testing.assert_allclose(calibration.shift_odds(said, 1.0, 1.0), lost, atol=1e-6)
 
 
 def test_inputs_of_none_by_hand() -> None:

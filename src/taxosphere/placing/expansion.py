@@ -1,10 +1,9 @@
 """Deciding where a whole list of new concepts goes, from their suggestions.
 
-New concepts may be parents of new concepts. Each is first ranked in the taxonomy alone; then all of them join the
-candidates, provisionally attached, and each is ranked again with itself left out (`place_list`). Where no new concept
-is a likely parent the first answer stays, so that a concept has one probability whether it is asked alone or in a list
-(`list_effect`). Attachments are made in the order of their probability; a candidate that would close a cycle is
-skipped.
+New concepts may be parents of new concepts. Each is first ranked in the taxonomy alone; then its parent is looked for
+among the other new ones (`new_parents`). Where none of them is a likely parent the first answer stays, so that a
+concept has one probability whether it is asked alone or in a list (`list_effect`). Attachments are made in the order of
+their probability; a candidate that would close a cycle is skipped.
 """
 
 from __future__ import annotations

@@ -25,6 +25,7 @@ from taxosphere.model.threads import one_thread
 from taxosphere.placing.duplicates import Match, NameIndex
 from taxosphere.placing.insertion import Insertion
 from taxosphere.placing.near_duplicates import NearDuplicates
+from taxosphere.placing.new_parents import USUAL, NewParents
 from taxosphere.placing.suggestions import Suggestions, make_suggestions, places_needed
 from taxosphere.ranking.features.candidates import CandidateIndex
 from taxosphere.ranking.features.shortlist import query_blocks
@@ -58,6 +59,8 @@ class Fitted:
         The taxonomy's concepts as candidates.
     names
         Finds concepts by name.
+    new_parents
+        Says which concept of a list is the parent of another.
     image_model
         Ranks candidates for queries with images; None where the taxonomy has none.
     start_digest
@@ -73,6 +76,7 @@ class Fitted:
     history: tuple[Epoch, ...]
     index: CandidateIndex
     names: NameIndex
+    new_parents: NewParents = USUAL
     image_model: ImageModel | None = None
     start_digest: str | None = None
     check: FileCheck | None = None
@@ -88,11 +92,11 @@ class Fitted:
         return text_encoders.untuned(self.encoder)
 
     @cached_property
-    def untuned_vectors(self) -> Floats:
-        """(n, m) text vectors of the taxonomy's concepts by that encoder."""
+    def untuned_vectors(self) -> TextVectors:
+        """Text vectors (n, m) of the taxonomy's concepts by that encoder."""
         if self.untuned_encoder is self.encoder:
-            return self.index.text_vectors.full
-        return self.untuned_encoder.encode([concept.text for concept in self.index.taxonomy.concepts()])
+            return self.index.text_vectors
+        return encode_text_vectors(self.untuned_encoder, list(self.index.taxonomy.concepts()))
 
 
 def assemble(
@@ -152,8 +156,14 @@ def adopt(fitted: Fitted, taxonomy: Taxonomy) -> Fitted:
         taxonomy=taxonomy,
         text_vectors=encode_text_vectors(fitted.encoder, list(taxonomy.concepts())),
     )
-    images = None if fitted.image_model is None else fitted.image_model.adopt(taxonomy, moved.untuned_vectors)
-    return replace(moved, image_model=images, start_digest=fitted.start_digest, check=fitted.check)
+    images = None if fitted.image_model is None else fitted.image_model.adopt(taxonomy, moved.untuned_vectors.full)
+    return replace(
+        moved,
+        new_parents=fitted.new_parents,
+        image_model=images,
+        start_digest=fitted.start_digest,
+        check=fitted.check,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

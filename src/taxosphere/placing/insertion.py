@@ -6,7 +6,8 @@ children; in a real list there are `LEAVES_PER_INNER` of them for each inner con
 features answers; nothing trained on the taxonomy's edges (the sphere) is among them, because it has seen the answer.
 
 A child is proposed from the probability on at which, of the children proposed for cases that the model was not trained
-on, the share `PRECISION` is right. Where there is no such probability nothing is proposed.
+on, the share `PRECISION` is right, but the few dozen proposals of one taxonomy say little of that: the probability
+stays within `CUTS`, where it lay in others. Where there is no such probability nothing is proposed.
 """
 
 from __future__ import annotations
@@ -20,9 +21,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from taxosphere.encoders.text.registry import TextVectors
 from taxosphere.ranking.calibration import Logistic
 from taxosphere.taxonomy import Concept, Taxonomy
-from taxosphere.typing import Booleans, Floats
+from taxosphere.typing import Booleans
 
 INSERTION_FEATURES = (
     "similarity to the child",
@@ -42,14 +44,26 @@ INSERTION_FEATURES = (
     "mean similarity to the children",
     "words in its name",
     "child named in its description",
+    "names alike",
+    "its name fits the child's text",
+    "the child's name fits its text",
+    "its name fits the child's text better than the other way round",
+    "number of children",
+    "mean closeness to the children beside the parent's",
+    "share of siblings that children are farther from",
+    "largest share of siblings that a child is farther from",
+    "mean closeness to the children beside their siblings'",
+    "share of the children that are closer to it than to their siblings",
+    "similarity to the three nearest children",
 )
 LEAVES_PER_INNER = 9
-PRECISION = 0.8  # of proposals, at the default cut; some are lost again where the parent is wrong
+PRECISION = 0.7  # of proposals, at the default cut
+CUTS = (0.4, 0.45)  # between which the default cut lies
 _MOST_CASES = 400  # removed concepts to train on, of each kind: plenty for a few weights
 _MOST_CHILDREN = 200  # of one parent
 _FEWEST_CASES = 20  # below which the weights cannot be trained
 _FEWEST_PROPOSALS = 10  # right ones among the training cases, below which a precision is chance
-_GROUPS = 3
+_GROUPS = 5
 _WORD = re.compile(r"\w+")
 _PART_OF = r"\b(?:part|parts|component|components|region|portion|member|piece|segment|section|side)s? of (?:an? |the )?"
 
@@ -77,7 +91,7 @@ class Insertion:
     cut: float
 
     @classmethod
-    def fit(cls, taxonomy: Taxonomy, vectors: Floats, random_state: int) -> Insertion | None:
+    def fit(cls, taxonomy: Taxonomy, vectors: TextVectors, random_state: int) -> Insertion | None:
         """Train on the concepts of a taxonomy.
 
         Parameters
@@ -85,7 +99,7 @@ class Insertion:
         taxonomy
             The n concepts.
         vectors
-            (n, m) text vectors by an encoder that was not trained on the taxonomy.
+            Text vectors (n, m) by an encoder that was not trained on the taxonomy.
         random_state
             Chooses concepts where there are many.
 
@@ -129,7 +143,7 @@ class Insertion:
         return cls(Logistic(**weights), float(arrays["cut"][0]) if "cut" in arrays else 0.5)
 
     def probabilities(
-        self, taxonomy: Taxonomy, vectors: Floats, parent: int, concept: Concept, vector: Floats
+        self, taxonomy: Taxonomy, vectors: TextVectors, parent: int, concept: Concept, own: TextVectors
     ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
         """Positions (c,) of the parent's children, and for each the probability that it belongs below the concept.
 
@@ -139,18 +153,18 @@ class Insertion:
             As for `fit`.
         parent
             Position of the concept's parent.
-        concept, vector
-            The new concept and its text vector (m,).
+        concept, own
+            The new concept and its text vectors (1, m).
         """
         children = taxonomy.child_csr.row(parent)
         if len(children) == 0:
             return children, np.zeros(0)
-        features = insertion_features(taxonomy, vectors, children, vectors[parent], concept, vector)
+        features = insertion_features(taxonomy, vectors, children, parent, concept, own)
         return children, self.model.probability(features[:, : len(self.model.mean)])  # fewer in earlier models
 
 
 def precise_cut(probability: NDArray[np.float64], labels: Booleans, weights: NDArray[np.float64]) -> float:
-    """The least probability, at least one half, from which on the weighted share of right ones is `PRECISION`.
+    """The least probability from which on the weighted share of right ones is `PRECISION`, within `CUTS`.
 
     It is infinite where there is none.
 
@@ -163,16 +177,16 @@ def precise_cut(probability: NDArray[np.float64], labels: Booleans, weights: NDA
     right = np.cumsum((weights * labels)[order])
     precision = right / np.cumsum(weights[order])
     enough = (precision >= PRECISION) & (np.cumsum(labels[order]) >= _FEWEST_PROPOSALS)
-    return max(0.5, float(probability[order][np.flatnonzero(enough)[-1]])) if enough.any() else math.inf
+    return float(np.clip(probability[order][np.flatnonzero(enough)[-1]], *CUTS)) if enough.any() else math.inf
 
 
 def insertion_features(
     taxonomy: Taxonomy,
-    vectors: Floats,
+    vectors: TextVectors,
     children: NDArray[np.integer],
-    parent_vector: Floats,
+    parent: int,
     concept: Concept,
-    vector: Floats,
+    own: TextVectors,
 ) -> NDArray[np.float64]:
     """(c, f): a row per child, a column per entry of `INSERTION_FEATURES`.
 
@@ -182,31 +196,46 @@ def insertion_features(
         The n concepts and their text vectors (n, m).
     children
         (c,) positions.
-    parent_vector
-        (m,) of their parent.
-    concept, vector
-        The concept to insert and its text vector (m,).
+    parent
+        Position of their parent.
+    concept, own
+        The concept to insert and its text vectors (1, m).
     """
     lexical = _lexical_features(taxonomy, children, concept)
-    theirs = vectors[children]
+    theirs, names = vectors.full[children], vectors.name[children]
+    vector, name, parent_vector = own.full[0], own.name[0], vectors.full[parent]
     similarity, to_parent = theirs @ vector, theirs @ parent_vector
     some = np.arange(0, len(children), -(-len(children) // _MOST_CHILDREN))  # siblings to compare with
     among = theirs @ theirs[some].T  # (c, s)
     among[some, np.arange(len(some))] = -1.0
     every = np.ones(len(children))
+    closer, beside = similarity - to_parent, similarity - (among.max(1) if len(children) > 1 else 0.0)
+    farther = (among < similarity[:, None]).mean(1)
+    to_text, from_name = theirs @ name, names @ vector
     return np.column_stack(
         [
             similarity,
-            similarity - to_parent,
+            closer,
             lexical[:, :7],
-            similarity - (among.max(1) if len(children) > 1 else 0.0),
-            (among < similarity[:, None]).mean(1),
+            beside,
+            farther,
             float(vector @ parent_vector) - to_parent,
             taxonomy.child_csr.counts[children] > 0,
             lexical[:, 0].mean() * every,
             similarity.mean() * every,
             len(_WORD.findall(concept.name)) * every,
             lexical[:, 7],
+            names @ name,
+            to_text,
+            from_name,
+            to_text - from_name,
+            np.log1p(len(children)) * every,
+            closer.mean() * every,
+            farther.mean() * every,
+            farther.max() * every,
+            beside.mean() * every,
+            (beside > 0).mean() * every,
+            np.sort(similarity)[-3:].mean() * every,
         ]
     ).astype(np.float64)
 
@@ -234,7 +263,7 @@ def _lexical_features(taxonomy: Taxonomy, children: NDArray[np.integer], concept
     return lexical
 
 
-def training_cases(taxonomy: Taxonomy, vectors: Floats, random_state: int) -> tuple[list[Case], list[Case]]:
+def training_cases(taxonomy: Taxonomy, vectors: TextVectors, random_state: int) -> tuple[list[Case], list[Case]]:
     """Cases of removed inner concepts, and of removed leaves; parameters as for `Insertion.fit`."""
     children, parents = taxonomy.child_csr.counts, taxonomy.parent_csr.counts
     rng = np.random.default_rng(random_state)
@@ -250,8 +279,8 @@ def training_cases(taxonomy: Taxonomy, vectors: Floats, random_state: int) -> tu
             return None
         if len(shown) > _MOST_CHILDREN:
             shown = np.sort(rng.choice(shown, _MOST_CHILDREN, replace=False))
-        concept, vector = taxonomy.concept(position), vectors[position]
-        features = insertion_features(taxonomy, vectors, shown, vectors[parent], concept, vector)
+        concept, own = taxonomy.concept(position), vectors.take(np.array([position]))
+        features = insertion_features(taxonomy, vectors, shown, parent, concept, own)
         return Case(features, np.isin(shown, below))
 
     def cases(positions: NDArray[np.integer]) -> list[Case]:

@@ -1,7 +1,8 @@
-"""Placing a whole list: rank each new concept, then again among the other new ones, decide, propose insertions."""
+"""Placing a whole list: rank each new concept, look for its parent among the other new ones, decide, insert."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -15,11 +16,10 @@ from taxosphere.placing.expansion import Expansion, Placement
 from taxosphere.placing.groups import make_groups
 from taxosphere.placing.inference import Fitted
 from taxosphere.placing.name_keys import fold
-from taxosphere.placing.suggestions import Suggestions
-from taxosphere.ranking.features.candidates import CandidateIndex
-from taxosphere.ranking.queries import embed
-from taxosphere.taxonomy import Concept
-from taxosphere.typing import Floats, Progress
+from taxosphere.placing.suggestions import Suggestion, Suggestions
+from taxosphere.ranking.calibration import N_PLACES
+from taxosphere.taxonomy import Concept, Taxonomy
+from taxosphere.typing import Progress
 
 _INSERTIONS = 1024  # concepts whose texts are encoded together
 _VECTORS, _BYTES = 4, 25_000  # of a new concept: vectors that are held at once, and its suggestions of both passes
@@ -32,7 +32,7 @@ class Passes(Protocol):
         """Suggestions of each of ``queries`` in the taxonomy alone, in their order."""
 
     def among(self, groups: Sequence[Group]) -> Iterator[list[Suggestions]]:
-        """For each of ``groups``, suggestions of its queries with its other new concepts among the candidates."""
+        """For each of ``groups``, the new concepts that may be parents of its queries (`rank_group`)."""
 
 
 class LocalPasses:
@@ -104,8 +104,9 @@ def place_list(
     duplicates = expansion.find_duplicates(alone, taxonomy, fitted.names)
     free = [i for i in range(len(queries)) if i not in duplicates]
     joined = list(alone)
+    best = {ranked.query.id: ranked[0].id for ranked in alone if ranked}
     for i, ranked in _among_each_other(fitted, passes, queries, alone, free, progress):
-        joined[i] = list_effect.choose(alone[i], ranked, taxonomy)
+        joined[i] = list_effect.choose(alone[i], ranked, taxonomy, fitted.ranker.parent_set, best)
     placements = expansion.decide(joined, alone, accept=accept, ids=set(taxonomy.ids), duplicates=duplicates)
     for start in range(0, len(placements), _INSERTIONS):
         progress(start, len(placements), "looking for insertions")
@@ -132,7 +133,7 @@ def _among_each_other(
     free: Sequence[int],
     progress: Progress,
 ) -> Iterator[tuple[int, Suggestions]]:
-    """Rank the ``free`` ones of the queries again among each other: numbers in the list, with suggestions."""
+    """New parents of the ``free`` ones of the queries: numbers in the list, with suggestions."""
     if len(free) < 2:
         return
     step = "placing among the new concepts"
@@ -151,16 +152,16 @@ def _among_each_other(
 
 @dataclass(frozen=True)
 class Group:
-    """New concepts that are ranked among each other.
+    """New concepts that may be parents of each other.
 
     Attributes
     ----------
     queries : tuple of Concept
-        Those to be ranked.
+        Those whose parents are looked for.
     guests : tuple of Concept
         Further new concepts that are candidates.
     parents : tuple of str
-        Ids of existing concepts that queries and guests are provisionally attached to; "" for none.
+        Ids of the best existing parents of queries and guests, which their paths are shown from; "" for none.
     """
 
     queries: tuple[Concept, ...]
@@ -177,24 +178,47 @@ def _group(concepts: Sequence[Concept], parents: Sequence[str], members: Sequenc
 
 
 def rank_group(fitted: Fitted, group: Group) -> list[Suggestions]:
-    """Rank with all concepts of a group, provisionally attached, among the candidates; none is its own candidate.
+    """For each query of a group, the other new concepts that may be its parent (`NewParents`).
 
     Parameters
     ----------
     fitted : Fitted
         What a fit returned.
     group : Group
+
+    Returns
+    -------
+    list of Suggestions
+        Of new concepts alone; what is missing to one is the probability that the parent is none of them.
     """
-    seed = fitted.index.taxonomy
-    concepts = [*group.queries, *group.guests]
-    edges = [(parent, concept.id) for parent, concept in zip(group.parents, concepts, strict=True) if parent]
-    grown = seed.add(concepts, edges)
-    new = encode_text_vectors(fitted.encoder, concepts)
-    existing = fitted.index.text_vectors.to_arrays()
-    vectors = TextVectors(**{name: np.concatenate([existing[name], rows]) for name, rows in new.to_arrays().items()})
-    index = CandidateIndex(grown, vectors, embed(fitted.network, vectors.full), len(seed))
-    exclude = np.arange(len(seed), len(seed) + len(group.queries))
-    return inference.suggest_block(fitted, index, group.queries, k=10, exclude=exclude)
+    seed, concepts = fitted.index.taxonomy, [*group.queries, *group.guests]
+    own = encode_text_vectors(fitted.untuned_encoder, concepts)
+    found = fitted.new_parents.probabilities(concepts, own, fitted.untuned_vectors)
+    return [_from_group(seed, group, concepts, own, number, found[number]) for number in range(len(group.queries))]
+
+
+def _from_group(
+    seed: Taxonomy, group: Group, concepts: Sequence[Concept], own: TextVectors, number: int, found: dict[int, float]
+) -> Suggestions:
+    """Suggestions of new concepts for the query of that number."""
+    likeliest = sorted(found.items(), key=lambda item: -item[1])[:N_PLACES]
+    ranked = []
+    for other, probability in likeliest:
+        above = seed.path_positions(seed.position(group.parents[other])) if group.parents[other] else ()
+        suggestion = Suggestion(
+            position=-1,
+            id=concepts[other].id,
+            name=concepts[other].name,
+            path=(*(seed.names[i] for i in above), concepts[other].name),
+            probability=probability,
+            score=math.log(max(probability, 1e-12)),
+            cosine=float(own.full[number] @ own.full[other]),
+            gate=True,
+            siblings=(),
+            reasons={},
+        )
+        ranked.append(suggestion)
+    return Suggestions(concepts[number], 1 - sum(found.values()), tuple(ranked), (), ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +245,7 @@ class ChildProposal:
 
 
 def propose_children(
-    fitted: Fitted, suggestions: Suggestions, insert: float | None = None, vector: Floats | None = None
+    fitted: Fitted, suggestions: Suggestions, insert: float | None = None, own: TextVectors | None = None
 ) -> list[ChildProposal]:
     """Children of the suggested parents that may belong below the query, the most probable first.
 
@@ -234,8 +258,8 @@ def propose_children(
     insert : float or None
         Probability from which a child of such a parent is proposed too; None proposes those alone that are probable
         enough by themselves (`Insertion.cut`).
-    vector : array of shape (dim,), optional
-        Of the query's text by `Fitted.untuned_encoder`; None encodes it.
+    own : TextVectors, optional
+        Of the query, (1, dim), by `Fitted.untuned_encoder`; None encodes it.
 
     Returns
     -------
@@ -245,8 +269,8 @@ def propose_children(
     if fitted.insertion is None or not query.name:
         return []
     least = fitted.insertion.cut if insert is None else min(fitted.insertion.cut, insert)
-    if vector is None:
-        vector = fitted.untuned_encoder.encode([query.text])[0]
+    if own is None:
+        own = encode_text_vectors(fitted.untuned_encoder, [query])
     name = fold(query.name)
     attached = {parent.id for parent in suggestions.parents}
     proposals = []
@@ -254,7 +278,7 @@ def propose_children(
         if parent.id not in taxonomy:
             continue
         children, probabilities = fitted.insertion.probabilities(
-            taxonomy, fitted.untuned_vectors, taxonomy.position(parent.id), query, vector
+            taxonomy, fitted.untuned_vectors, taxonomy.position(parent.id), query, own
         )
         for child, probability in zip(children.tolist(), probabilities.tolist(), strict=True):
             if fold(taxonomy.names[child]) == name:  # of two concepts with one name, neither lies below the other
@@ -277,12 +301,12 @@ def _with_insertions(fitted: Fitted, placements: Sequence[Placement], insert: fl
     result = list(placements)
     if fitted.insertion is None or not attached:
         return result
-    vectors = fitted.untuned_encoder.encode([placements[number].concept.text for number in attached])
-    for number, vector in zip(attached, vectors, strict=True):
+    vectors = encode_text_vectors(fitted.untuned_encoder, [placements[number].concept for number in attached])
+    for row, number in enumerate(attached):
         placement = placements[number]
         suggestions = replace(placement.suggestions, ranked=placement.parents, parents=placement.parents)
         takes: dict[str, float] = {}
-        for proposal in propose_children(fitted, suggestions, insert, vector):
+        for proposal in propose_children(fitted, suggestions, insert, vectors.take(np.array([row]))):
             if proposal.proposed:
                 takes[proposal.child] = proposal.probability
         result[number] = replace(placement, takes=tuple(sorted(takes.items(), key=lambda item: -item[1])))

@@ -161,7 +161,7 @@ class _Evidence:
 
     def __init__(self, fitted: Fitted, query: Concept) -> None:
         self.taxonomy, self.query = fitted.index.taxonomy, query
-        self.vectors = fitted.untuned_vectors
+        self.vectors = fitted.untuned_vectors.full
         self.vector = fitted.untuned_encoder.encode([query.text])[0] if query.name else None
         self.nearest = _nearest(self.vectors, self.vector)
         self.name = parse_name(query.name.lower())

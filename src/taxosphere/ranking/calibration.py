@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
+from scipy.special import expit, logit
 
 from taxosphere.model.checkpoint import strip_prefix
 from taxosphere.typing import Booleans, Floats
@@ -17,6 +17,8 @@ N_PLACES = 10  # first places of out-of-fold lists that are stored, and among wh
 _TOP = 3  # best scores that "none of these" reads
 _HEAD = 10  # first candidates of the first stage whose mean features "none of these" reads
 RIDGE = 0.3  # on the weights of "none of these"
+_WIDEST = 2.5  # log temperature
+_CALIBRATION_RIDGE = 1e-3  # keeps what few lists cannot tell near no change
 _QUERY_RIDGE_DIVISOR = 50  # the ridge on the weights of query features is divided by this
 
 Doubles: TypeAlias = NDArray[np.float64]
@@ -121,13 +123,43 @@ def fit_temperature(scores: NDArray[np.floating], labels: Booleans) -> float:
     return _minimum(loss)
 
 
-def fit_first_place_temperature(
+@dataclass(frozen=True)
+class FirstPlace:
+    """How the probability of a first place follows from scores and from "none of these".
+
+    Attributes
+    ----------
+    temperature
+        Divides the scores before the softmax.
+    slope, constant
+        Of the log odds of "none of these": its models were trained one by one, and for other shares of each kind.
+    """
+
+    temperature: float = 1.0
+    slope: float = 1.0
+    constant: float = 0.0
+
+    def none(self, probability: NDArray[np.floating]) -> NDArray[np.float64]:
+        """Probabilities of "none of these" (q,), calibrated."""
+        return shift_odds(probability, self.slope, self.constant)
+
+    def probability(self, scores: NDArray[np.floating], none: NDArray[np.floating]) -> NDArray[np.float64]:
+        """(q,) of the first places of lists with these scores (q, k) and uncalibrated ``none`` (q,)."""
+        return np.asarray(softmax(scores, self.temperature).max(1) * (1 - self.none(none)))
+
+
+def shift_odds(probability: NDArray[np.floating], slope: float, constant: float) -> NDArray[np.float64]:
+    """Probabilities (q,) whose log odds are multiplied by ``slope``, plus ``constant``."""
+    return np.asarray(expit(slope * logit(np.clip(probability.astype(np.float64), 1e-9, 1 - 1e-9)) + constant))
+
+
+def fit_first_place(
     scores: NDArray[np.floating],
     labels: Booleans,
     none_probability: NDArray[np.floating],
     weights: NDArray[np.floating] | None = None,
-) -> float:
-    """The temperature that makes the first place a true parent as often as its probability says.
+) -> FirstPlace:
+    """What makes the first place a true parent as often as its probability says.
 
     True parents of one query share the probability of its list. The most probable lists would therefore leave the first
     place with too low a probability where concepts have several parents.
@@ -142,16 +174,19 @@ def fit_first_place_temperature(
         (q,) how much each list counts; None: all the same.
     """
     if len(scores) == 0:
-        return 1.0
+        return FirstPlace()
     right = np.take_along_axis(labels, scores.argmax(1)[:, None], 1)[:, 0]
 
-    def loss(log_temperature: float) -> float:
-        probability = softmax(scores, float(np.exp(log_temperature))).max(1) * (1 - none_probability)
-        return float(
-            -np.average(np.log(np.clip(np.where(right, probability, 1 - probability), 1e-12, 1)), weights=weights)
-        )
+    def loss(x: Doubles) -> float:
+        probability = FirstPlace(float(np.exp(x[0])), 1 + x[1], x[2]).probability(scores, none_probability)
+        losses = -np.log(np.clip(np.where(right, probability, 1 - probability), 1e-12, 1))
+        return float(np.average(losses, weights=weights) + _CALIBRATION_RIDGE * (x @ x))
 
-    return _minimum(loss)
+    from scipy.optimize import minimize  # here: only fitting needs it, and its import is slow
+
+    bounds = [(-_WIDEST, _WIDEST), (-0.5, 0.5), (-2.0, 2.0)]
+    x = minimize(loss, np.zeros(3), method="Powell", bounds=bounds).x
+    return FirstPlace(float(np.exp(x[0])), float(1 + x[1]), float(x[2]))
 
 
 @dataclass(frozen=True)
@@ -164,10 +199,14 @@ class NoneOfThese:
         Predicts that the true parents are not in the taxonomy.
     foreign
         Predicts that the query is of another field; None where no foreign concepts were at hand to learn from.
+    slope, constant
+        Calibrate both together, see `FirstPlace`.
     """
 
     missing: Logistic
     foreign: Logistic | None
+    slope: float = 1.0
+    constant: float = 0.0
 
     @property
     def n_inputs(self) -> int:
@@ -177,19 +216,22 @@ class NoneOfThese:
     def probability(self, inputs: NDArray[np.floating]) -> NDArray[np.float64]:
         """(q,) probability that no candidate is right, from inputs (q, `n_inputs`)."""
         fits = 1 - self.missing.probability(inputs)
-        return np.asarray(1 - (fits if self.foreign is None else fits * (1 - self.foreign.probability(inputs))))
+        fits = fits if self.foreign is None else fits * (1 - self.foreign.probability(inputs))
+        return shift_odds(1 - fits, self.slope, self.constant)
 
     def to_arrays(self) -> dict[str, NDArray[np.float64]]:
         """Arrays for a model folder: those of ``missing`` as they are, those of ``foreign`` with this prefix."""
         foreign = {} if self.foreign is None else self.foreign.to_arrays()
-        return self.missing.to_arrays() | {f"foreign.{key}": value for key, value in foreign.items()}
+        arrays = self.missing.to_arrays() | {f"foreign.{key}": value for key, value in foreign.items()}
+        return arrays | {"shift": np.array([self.slope, self.constant])}
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[np.float64]]) -> NoneOfThese:
-        """What `to_arrays` wrote; folders of earlier versions have no model of foreign concepts."""
+        """What `to_arrays` wrote; folders of earlier versions have no model of foreign concepts, and no shift."""
         foreign = strip_prefix("foreign.", arrays)
-        missing = {key: value for key, value in arrays.items() if not key.startswith("foreign.")}
-        return cls(Logistic(**missing), Logistic(**foreign) if foreign else None)
+        missing = {key: value for key, value in arrays.items() if key in ("mean", "scale", "weights")}
+        slope, constant = arrays.get("shift", np.array([1.0, 0.0])).tolist()
+        return cls(Logistic(**missing), Logistic(**foreign) if foreign else None, slope, constant)
 
 
 def none_inputs(scores: NDArray[np.floating], features: NDArray[np.floating], query_features: Floats) -> Floats:
@@ -258,7 +300,7 @@ def fit_none(
 
 
 def _minimum(loss: Callable[[float], float]) -> float:
-    """exp(x) for the x in [-2.5, 2.5] with the smallest loss."""
+    """exp(x) for the x within `_WIDEST` of 0 with the smallest loss."""
     from scipy.optimize import minimize_scalar  # here: only fitting needs it, and its import is slow
 
-    return float(np.exp(minimize_scalar(loss, bounds=(-2.5, 2.5), method="bounded").x))
+    return float(np.exp(minimize_scalar(loss, bounds=(-_WIDEST, _WIDEST), method="bounded").x))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +18,9 @@ from taxosphere.ranking.prior import Prior, nets_for_columns
 from taxosphere.typing import Booleans, Floats, Longs
 
 SHARES = {Kind.LEAF: 0.6, Kind.INNER: 0.15, Kind.MISSING: 0.15, Kind.FOREIGN: 0.05}
-"""How common each kind is among what arrives, where all are present."""
+"""How much each kind counts for the nets, where all are present."""
+ARRIVING = {Kind.LEAF: 0.6, Kind.INNER: 0.1, Kind.MISSING: 0.1, Kind.FOREIGN: 0.05}
+"""How common each kind is among what arrives, for which probabilities are calibrated."""
 _MISSING = {Kind.MISSING: 1.0, Kind.PARENT_REMOVED: 1.0}
 _PRESENT = {Kind.LEAF: 4.0, Kind.INNER: 1.0, Kind.PARENT_KEPT: 1.0}
 """Kinds whose parent is missing, and is there; in proportion to each other, how much they count."""
@@ -138,10 +140,12 @@ def calibrate(
         inputs[test] = calibration.none_inputs(scores[test], x.numpy(), examples.query_features[test])
     none, none_probability = _fit_none(examples, inputs, group, settings.none_share)
     asked = examples.kind <= Kind.FOREIGN
-    temperature = calibration.fit_first_place_temperature(
-        scores[asked], examples.labels[asked], none_probability[asked], kind_weights(examples.kind[asked], SHARES)
+    first = calibration.fit_first_place(
+        scores[asked], examples.labels[asked], none_probability[asked], kind_weights(examples.kind[asked], ARRIVING)
     )
-    return Calibrated(_first_places(examples, scores, temperature, none_probability), temperature, none)
+    none = replace(none, slope=first.slope, constant=first.constant)
+    places = _first_places(examples, scores, first.temperature, first.none(none_probability))
+    return Calibrated(places, first.temperature, none)
 
 
 def train_on(

@@ -51,7 +51,7 @@ class Hiding:
         self.taxonomy, self.rng = taxonomy, rng
         self.hidden = np.zeros(len(taxonomy), bool)
         self.frozen = np.zeros(len(taxonomy), bool)
-        self._descendants = _descendants(taxonomy)
+        self._descendants = descendants(taxonomy)
 
     def subtrees(self, most: int) -> list[Longs]:
         """Inner concepts with all below them, 2 to `LARGEST_SUBTREE` concepts each and at most ``most`` together."""
@@ -123,7 +123,7 @@ class Hiding:
         self.frozen[self.taxonomy.parent_csr.row(root)] = True
 
 
-def _descendants(taxonomy: Taxonomy) -> list[Longs]:
+def descendants(taxonomy: Taxonomy) -> list[Longs]:
     """All descendants of every concept, as positions."""
     above = taxonomy.ancestor_csr
     owner = np.repeat(np.arange(len(taxonomy)), above.counts)
