@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -141,6 +144,32 @@ def test_the_mixture_by_hand() -> None:
     assert mixed["at_0.8"]["precision"] == pytest.approx(0.30 / 0.35)
     assert mixed["at_0.9"] == {"precision": 1.0, "coverage": pytest.approx(0.30 / total)}
     assert mixed["ece"] == pytest.approx((0.30 * 0.1 + 0.30 * 0.7 + 0.05 * 0.8) / total)
+
+
+def test_the_calibration_error_by_chance_is_that_of_drawn_answers() -> None:
+    rng = np.random.default_rng(0)
+    probability = rng.random(400)
+    none, nothing = np.zeros(400), (frozenset[str](),) * 400
+
+    def mixed() -> dict[str, Any]:
+        return scenario_figures.mixture({"leaf": Answers(probability, rng.random(400) < probability, none, nothing)})
+
+    runs = [mixed() for _ in range(200)]
+    expected = scenario_figures.error_by_chance([runs[0]["variances"]])
+    assert np.mean([run["ece"] for run in runs]) == pytest.approx(expected, rel=0.05)
+    of_four = scenario_figures.error_by_chance([run["variances"] for run in runs[:4]])
+    assert of_four == pytest.approx(expected / 2)
+
+
+def test_what_is_here_too_is_not_asked_as_foreign_or_under_a_name_that_two_concepts_have() -> None:
+    names = [f"kind {i}" for i in range(40)]
+    taxonomy = Taxonomy.from_edges([("root", name) for name in names])
+    synonyms = tuple((f"alias {i}", "shared alias") if name != "root" else () for i, name in enumerate(taxonomy.names))
+    taxonomy = replace(taxonomy, synonyms=synonyms)
+    foreign = [Concept("a", "ALIAS 3"), Concept("b", "Kinds 7"), Concept("c", "galaxy")]
+    cut = build(taxonomy, foreign, random_state=0)
+    assert [query.name for query in cut.queries["foreign"].queries] == ["galaxy"]
+    assert "shared alias" not in {query.name for query in cut.queries["known"].queries}
 
 
 def test_what_is_there_already_counts_as_no_answer() -> None:

@@ -61,9 +61,9 @@ def measure(model: Polaris, scenarios: Scenarios) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``"scenarios"``: figures by scenario name; ``"mixture"``: ``ece``, the ``gaps`` it is the sum of and, at each
-        line of `LINES`, ``precision`` and ``coverage``. Shares are percentages, as everywhere; ``ece``, ``auroc`` and
-        those of the mixture are from 0 to 1.
+        ``"scenarios"``: figures by scenario name; ``"mixture"``: ``ece``, the ``gaps`` it is the sum of, the
+        ``variances`` that these would have by chance and, at each line of `LINES`, ``precision`` and ``coverage``.
+        Shares are percentages, as everywhere; ``ece``, ``auroc`` and those of the mixture are from 0 to 1.
     """
     answers = {name: _ask(model, scenarios, name) for name in scenarios.queries if name != "branch"}
     placed = [_expand(model, branch) for branch in scenarios.branches]
@@ -102,7 +102,8 @@ def mixture(answers: Mapping[str, Answers]) -> dict[str, Any]:
     right = np.concatenate([part.right for part in filled.values()])
     answered = ~np.isnan(probability)
     gaps = _gaps(probability[answered], right[answered], weight[answered])
-    result: dict[str, Any] = {"ece": calibration_error(gaps), "gaps": gaps}
+    variances = _variances(probability[answered], weight[answered])
+    result: dict[str, Any] = {"ece": calibration_error(gaps), "gaps": gaps, "variances": variances}
     for line in LINES:
         attached = answered & (np.nan_to_num(probability, nan=-1.0) >= line)
         share = float(weight[attached].sum())
@@ -118,6 +119,26 @@ def calibration_error(gaps: Mapping[str, float]) -> float:
     is called give the error of all runs together, in which chance counts less.
     """
     return float(sum(map(abs, gaps.values())))
+
+
+def error_by_chance(variances: Sequence[Mapping[str, float]]) -> float:
+    """The calibration error to be expected of answers that are right exactly as often as their probabilities say.
+
+    Parameters
+    ----------
+    variances : sequence of mapping
+        By bin, one mapping for each run; their gaps are averaged.
+    """
+    total = [sum(run[key] for run in variances) / len(variances) ** 2 for key in variances[0]]
+    return float(sum(math.sqrt(2 / math.pi * variance) for variance in total))  # the mean of |x| where x is normal
+
+
+def _variances(probability: NDArray[np.float64], weight: NDArray[np.float64]) -> dict[str, float]:
+    """Per bin, by its lower end: the variance of its gap where answers are right as often as they say."""
+    place = np.clip((probability * _BINS).astype(int), 0, _BINS - 1)
+    variance = np.bincount(place, weight**2 * probability * (1 - probability), _BINS)
+    variance /= max(float(weight.sum()) ** 2, 1e-12)
+    return {f"{number / _BINS:.2f}": float(value) for number, value in enumerate(variance)}
 
 
 def _gaps(probability: NDArray[np.float64], right: NDArray[np.bool_], weight: NDArray[np.float64]) -> dict[str, float]:

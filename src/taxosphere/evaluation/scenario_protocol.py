@@ -47,6 +47,7 @@ class ScenarioResult:
         """The JSON document of `taxosphere evaluate --split scenarios --json`; figures are means over the runs."""
         figures = mean([run.figures for run in self.runs])
         gaps = figures["mixture"].pop("gaps")
+        del figures["mixture"]["variances"]
         figures["mixture"]["ece"] = scenario_figures.calibration_error(gaps)  # of all runs together
         leaf = [{k: v for k, v in run.figures["scenarios"]["leaf"].items() if k != "queries"} for run in self.runs]
         return {

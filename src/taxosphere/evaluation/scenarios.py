@@ -18,6 +18,7 @@ All hidden concepts are taken out at once, so that one model, fitted on what sta
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -25,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taxosphere.errors import InputError
+from taxosphere.placing.name_keys import fold
 from taxosphere.taxonomy import Concept, Taxonomy
 from taxosphere.taxonomy.hiding import Hiding
 from taxosphere.taxonomy.split import Split, hide
@@ -86,7 +88,7 @@ def build(taxonomy: Taxonomy, foreign: Sequence[Concept], *, random_state: int) 
     taxonomy : Taxonomy
         Without cycles (`protocol.prepare`).
     foreign : sequence of Concept
-        Concepts of other taxonomies; those whose name is also used here are left out.
+        Concepts of other taxonomies; those that are here too, by a name or synonym however spelled, are left out.
     random_state : int
         Which concepts are hidden.
 
@@ -122,7 +124,9 @@ def build(taxonomy: Taxonomy, foreign: Sequence[Concept], *, random_state: int) 
     )
     names_here = {name.casefold() for name in taxonomy.names}
     outside = [concept for concept in foreign if concept.name.casefold() not in names_here]
-    drawn = [outside[i] for i in rng.permutation(len(outside))[: MOST["foreign"]]]
+    known_here = {fold(name) for row in (taxonomy.names, *taxonomy.synonyms) for name in row}
+    mixed = [outside[i] for i in rng.permutation(len(outside))]
+    drawn = [concept for concept in mixed if fold(concept.name) not in known_here][: MOST["foreign"]]
     queries = {
         "leaf": part("leaf", leaf),
         "inner": inner_part,
@@ -150,15 +154,18 @@ def _branch(taxonomy: Taxonomy, below: Longs, rng: np.random.Generator) -> Branc
 def _respelled(seed: Taxonomy, rng: np.random.Generator) -> tuple[Taxonomy, list[Concept], Longs]:
     """The seed without the synonyms that are asked, the queries, and the concept each of them is.
 
-    Half of the queries are hidden synonyms, where there are as many; the others are respellings of names.
+    Half of the queries are hidden synonyms, where there are as many that name one concept alone; the others are
+    respellings of names.
     """
-    taken = {name.casefold() for name in seed.names} | {s.casefold() for row in seed.synonyms for s in row}
+    called = [{name.casefold() for name in (own, *row)} for own, row in zip(seed.names, seed.synonyms, strict=True)]
+    uses = Counter(name for names in called for name in names)
+    taken = set(uses)
     synonyms = [list(row) for row in seed.synonyms]
     with_synonym = [i for i in rng.permutation(len(seed)) if synonyms[i]]
     queries, same_as = [], []
     for i in with_synonym[: MOST["known"] // 2]:
         name = synonyms[i].pop(int(rng.integers(len(synonyms[i]))))
-        if name.casefold() != seed.names[i].casefold():
+        if uses[name.casefold()] == 1:  # otherwise it is also what another concept is called
             queries.append(Concept("", name, ""))
             same_as.append(i)
     for i in rng.permutation(len(seed)):

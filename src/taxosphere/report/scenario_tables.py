@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from taxosphere.evaluation.scenario_figures import calibration_error
+from taxosphere.evaluation.scenario_figures import calibration_error, error_by_chance
 from taxosphere.evaluation.scenario_protocol import mean
 from taxosphere.report import html
 from taxosphere.report.figures import Bar, bars
@@ -19,10 +19,12 @@ SECTION = "Scenarios"
 
 Path = tuple[str, ...]
 _ALL_RUNS: Path = ("mixture", "gaps")  # the calibration error is that of all runs together
+_BY_CHANCE: Path = ("mixture", "variances")
 # Title of each table: heading of a column, and where its figure is in a record. Shares from 0 to 1 have three decimals.
 TABLES: Mapping[str, Mapping[str, Path]] = {
     "All scenarios mixed, as they arrive": {
         "ECE ↓": _ALL_RUNS,
+        "ECE by chance alone": _BY_CHANCE,
         "precision at 0.8": ("mixture", "at_0.8", "precision"),
         "coverage at 0.8": ("mixture", "at_0.8", "coverage"),
         "precision at 0.9": ("mixture", "at_0.9", "precision"),
@@ -110,6 +112,9 @@ def _spread(runs: Sequence[Record], path: Path) -> tuple[float, float]:
     if path == _ALL_RUNS:
         gaps = [run["figures"]["mixture"]["gaps"] for run in runs if "gaps" in run["figures"]["mixture"]]
         return (calibration_error(mean(gaps)), 0.0) if gaps else (math.nan, 0.0)
+    if path == _BY_CHANCE:
+        variances = [run["figures"]["mixture"].get("variances") for run in runs]
+        return (error_by_chance(variances) if all(variances) else math.nan), 0.0
     values = np.array([_at(run["figures"], path) for run in runs], float)
     values = values[~np.isnan(values)]
     return (float(values.mean()), float(values.std())) if len(values) else (math.nan, 0.0)
