@@ -150,7 +150,7 @@ def load(
 
 
 def _with_stored(fitted: Fitted, stored: artifact.Artifact) -> Fitted:
-    """The model with where it began, the check of its files, and what was learned of near-duplicates and new parents."""
+    """The model with where it began, the check of its files, what was learned of near-duplicates and new parents."""
     fitted = replace(fitted, start_digest=stored.manifest.get("began"), check=stored.check)
     if "new_parents" in stored.tensors:  # earlier versions stored none
         fitted = replace(fitted, new_parents=NewParents.from_arrays(stored.tensors["new_parents"]))
