@@ -136,8 +136,8 @@ def error_by_chance(variances: Sequence[Mapping[str, float]]) -> float:
 def _variances(probability: NDArray[np.float64], weight: NDArray[np.float64]) -> dict[str, float]:
     """Per bin, by its lower end: the variance of its gap where answers are right as often as they say."""
     place = np.clip((probability * _BINS).astype(int), 0, _BINS - 1)
-    variance = np.bincount(place, weight**2 * probability * (1 - probability), _BINS)
-    variance /= max(float(weight.sum()) ** 2, 1e-12)
+    total = max(float(weight.sum()) ** 2, 1e-12)
+    variance = np.bincount(place, weight**2 * probability * (1 - probability), _BINS) / total
     return {f"{number / _BINS:.2f}": float(value) for number, value in enumerate(variance)}
 
 
