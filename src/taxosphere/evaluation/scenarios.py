@@ -157,7 +157,7 @@ def _respelled(seed: Taxonomy, rng: np.random.Generator) -> tuple[Taxonomy, list
     Half of the queries are hidden synonyms, where there are as many that name one concept alone; the others are
     respellings of names.
     """
-    called = [{name.casefold() for name in (own, *row)} for own, row in zip(seed.names, seed.synonyms, strict=True)]
+    called = [{s.casefold() for s in (name, *row)} for name, row in zip(seed.names, seed.synonyms, strict=True)]
     uses = Counter(name for names in called for name in names)
     taken = set(uses)
     synonyms = [list(row) for row in seed.synonyms]

@@ -143,7 +143,7 @@ class Insertion:
         return cls(Logistic(**weights), float(arrays["cut"][0]) if "cut" in arrays else 0.5)
 
     def probabilities(
-        self, taxonomy: Taxonomy, vectors: TextVectors, parent: int, concept: Concept, own: TextVectors
+        self, taxonomy: Taxonomy, vectors: TextVectors, parent: int, concept: Concept, query_vectors: TextVectors
     ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
         """Positions (c,) of the parent's children, and for each the probability that it belongs below the concept.
 
@@ -153,13 +153,13 @@ class Insertion:
             As for `fit`.
         parent
             Position of the concept's parent.
-        concept, own
+        concept, query_vectors
             The new concept and its text vectors (1, m).
         """
         children = taxonomy.child_csr.row(parent)
         if len(children) == 0:
             return children, np.zeros(0)
-        features = insertion_features(taxonomy, vectors, children, parent, concept, own)
+        features = insertion_features(taxonomy, vectors, children, parent, concept, query_vectors)
         return children, self.model.probability(features[:, : len(self.model.mean)])  # fewer in earlier models
 
 
@@ -186,7 +186,7 @@ def insertion_features(
     children: NDArray[np.integer],
     parent: int,
     concept: Concept,
-    own: TextVectors,
+    query_vectors: TextVectors,
 ) -> NDArray[np.float64]:
     """(c, f): a row per child, a column per entry of `INSERTION_FEATURES`.
 
@@ -198,12 +198,12 @@ def insertion_features(
         (c,) positions.
     parent
         Position of their parent.
-    concept, own
+    concept, query_vectors
         The concept to insert and its text vectors (1, m).
     """
     lexical = _lexical_features(taxonomy, children, concept)
     theirs, names = vectors.full[children], vectors.name[children]
-    vector, name, parent_vector = own.full[0], own.name[0], vectors.full[parent]
+    vector, name, parent_vector = query_vectors.full[0], query_vectors.name[0], vectors.full[parent]
     similarity, to_parent = theirs @ vector, theirs @ parent_vector
     some = np.arange(0, len(children), -(-len(children) // _MOST_CHILDREN))  # siblings to compare with
     among = theirs @ theirs[some].T  # (c, s)
@@ -279,8 +279,8 @@ def training_cases(taxonomy: Taxonomy, vectors: TextVectors, random_state: int) 
             return None
         if len(shown) > _MOST_CHILDREN:
             shown = np.sort(rng.choice(shown, _MOST_CHILDREN, replace=False))
-        concept, own = taxonomy.concept(position), vectors.take(np.array([position]))
-        features = insertion_features(taxonomy, vectors, shown, parent, concept, own)
+        concept, query_vectors = taxonomy.concept(position), vectors.take(np.array([position]))
+        features = insertion_features(taxonomy, vectors, shown, parent, concept, query_vectors)
         return Case(features, np.isin(shown, below))
 
     def cases(positions: NDArray[np.integer]) -> list[Case]:

@@ -96,7 +96,7 @@ class NewParents:
         return cls(Logistic.fit(rows, labels, ridge=RIDGE, weights=weights))
 
     def probabilities(
-        self, concepts: Sequence[Concept], own: TextVectors, existing: TextVectors
+        self, concepts: Sequence[Concept], listed: TextVectors, existing: TextVectors
     ) -> list[dict[int, float]]:
         """For each concept of a list, the numbers of others that may be its parent, with probabilities.
 
@@ -106,12 +106,12 @@ class NewParents:
         ----------
         concepts
             The list.
-        own
+        listed
             Text vectors of its concepts, by the encoder of ``existing``.
         existing
             Text vectors of the taxonomy.
         """
-        pairs = compare(concepts, own, nearest(own, existing))
+        pairs = compare(concepts, listed, nearest(listed, existing))
         answer: list[dict[int, float]] = [{} for _ in concepts]
         if len(pairs.child) == 0:
             return answer
@@ -142,8 +142,8 @@ def examples(
     """Pairs to train on: features (p, f), which are parent and child (p,), how much each counts (p,)."""
     rows, labels, weights = [np.zeros((0, len(FEATURES)))], [np.zeros(0, bool)], [np.zeros(0)]
     for members in training_lists(taxonomy, np.random.default_rng([random_state, 6])):
-        own = vectors.take(members)
-        pairs = compare([taxonomy.concept(i) for i in members.tolist()], own, nearest(own, vectors, members))
+        listed = vectors.take(members)
+        pairs = compare([taxonomy.concept(i) for i in members.tolist()], listed, nearest(listed, vectors, members))
         parents = [set(taxonomy.parent_csr.row(i).tolist()) for i in members.tolist()]
         right = [int(members[j]) in parents[i] for i, j in zip(pairs.child, pairs.parent, strict=True)]
         rows.append(pairs.features)
@@ -171,37 +171,37 @@ def training_lists(taxonomy: Taxonomy, rng: np.random.Generator) -> list[Longs]:
     return lists
 
 
-def nearest(own: TextVectors, existing: TextVectors, hidden: Longs | None = None) -> Floats:
+def nearest(listed: TextVectors, existing: TextVectors, hidden: Longs | None = None) -> Floats:
     """(m,) largest cosine of each text with those of a taxonomy, without the ``hidden`` ones of its concepts."""
     size = len(existing.full)
     if size == 0:
-        return np.zeros(len(own.full), np.float32)
-    largest = np.empty(len(own.full), np.float32)
+        return np.zeros(len(listed.full), np.float32)
+    largest = np.empty(len(listed.full), np.float32)
     step = max(1, _CELLS // size)
     for start in range(0, len(largest), step):
-        cosine = own.full[start : start + step] @ existing.full.T
+        cosine = listed.full[start : start + step] @ existing.full.T
         if hidden is not None:
             cosine[:, hidden] = -1.0
         largest[start : start + step] = cosine.max(1)
     return largest
 
 
-def compare(concepts: Sequence[Concept], own: TextVectors, near: Floats) -> Pairs:
+def compare(concepts: Sequence[Concept], listed: TextVectors, near: Floats) -> Pairs:
     """The pairs of a list that may be parent and child, and their features.
 
     Parameters
     ----------
     concepts
         The m concepts; one without a name is in no pair.
-    own
+    listed
         Their text vectors (m, dim).
     near
         (m,) cosine of each with its nearest existing concept.
     """
     size = len(concepts)
     named = np.array([bool(concept.name) for concept in concepts], bool)
-    texts, names = own.full @ own.full.T, own.name @ own.name.T  # (m, m)
-    fits = own.full @ own.name.T  # (m, m): text of the row, name of the column
+    texts, names = listed.full @ listed.full.T, listed.name @ listed.name.T  # (m, m)
+    fits = listed.full @ listed.name.T  # (m, m): text of the row, name of the column
     for table in (texts, fits):
         np.fill_diagonal(table, -1.0)
     child, parent = _candidates(texts + fits, concepts, named)

@@ -192,16 +192,21 @@ def rank_group(fitted: Fitted, group: Group) -> list[Suggestions]:
         Of new concepts alone; what is missing to one is the probability that the parent is none of them.
     """
     seed, concepts = fitted.index.taxonomy, [*group.queries, *group.guests]
-    own = encode_text_vectors(fitted.untuned_encoder, concepts)
-    found = fitted.new_parents.probabilities(concepts, own, fitted.untuned_vectors)
-    return [_from_group(seed, group, concepts, own, number, found[number]) for number in range(len(group.queries))]
+    listed = encode_text_vectors(fitted.untuned_encoder, concepts)
+    likely = fitted.new_parents.probabilities(concepts, listed, fitted.untuned_vectors)
+    return [_from_group(seed, group, concepts, listed, number, likely[number]) for number in range(len(group.queries))]
 
 
 def _from_group(
-    seed: Taxonomy, group: Group, concepts: Sequence[Concept], own: TextVectors, number: int, found: dict[int, float]
+    seed: Taxonomy,
+    group: Group,
+    concepts: Sequence[Concept],
+    listed: TextVectors,
+    number: int,
+    likely: dict[int, float],
 ) -> Suggestions:
     """Suggestions of new concepts for the query of that number."""
-    likeliest = sorted(found.items(), key=lambda item: -item[1])[:N_PLACES]
+    likeliest = sorted(likely.items(), key=lambda item: -item[1])[:N_PLACES]
     ranked = []
     for other, probability in likeliest:
         above = seed.path_positions(seed.position(group.parents[other])) if group.parents[other] else ()
@@ -212,13 +217,13 @@ def _from_group(
             path=(*(seed.names[i] for i in above), concepts[other].name),
             probability=probability,
             score=math.log(max(probability, 1e-12)),
-            cosine=float(own.full[number] @ own.full[other]),
+            cosine=float(listed.full[number] @ listed.full[other]),
             gate=True,
             siblings=(),
             reasons={},
         )
         ranked.append(suggestion)
-    return Suggestions(concepts[number], 1 - sum(found.values()), tuple(ranked), (), ())
+    return Suggestions(concepts[number], 1 - sum(likely.values()), tuple(ranked), (), ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,7 +250,7 @@ class ChildProposal:
 
 
 def propose_children(
-    fitted: Fitted, suggestions: Suggestions, insert: float | None = None, own: TextVectors | None = None
+    fitted: Fitted, suggestions: Suggestions, insert: float | None = None, query_vectors: TextVectors | None = None
 ) -> list[ChildProposal]:
     """Children of the suggested parents that may belong below the query, the most probable first.
 
@@ -258,7 +263,7 @@ def propose_children(
     insert : float or None
         Probability from which a child of such a parent is proposed too; None proposes those alone that are probable
         enough by themselves (`Insertion.cut`).
-    own : TextVectors, optional
+    query_vectors : TextVectors, optional
         Of the query, (1, dim), by `Fitted.untuned_encoder`; None encodes it.
 
     Returns
@@ -269,8 +274,8 @@ def propose_children(
     if fitted.insertion is None or not query.name:
         return []
     least = fitted.insertion.cut if insert is None else min(fitted.insertion.cut, insert)
-    if own is None:
-        own = encode_text_vectors(fitted.untuned_encoder, [query])
+    if query_vectors is None:
+        query_vectors = encode_text_vectors(fitted.untuned_encoder, [query])
     name = fold(query.name)
     attached = {parent.id for parent in suggestions.parents}
     proposals = []
@@ -278,7 +283,7 @@ def propose_children(
         if parent.id not in taxonomy:
             continue
         children, probabilities = fitted.insertion.probabilities(
-            taxonomy, fitted.untuned_vectors, taxonomy.position(parent.id), query, own
+            taxonomy, fitted.untuned_vectors, taxonomy.position(parent.id), query, query_vectors
         )
         for child, probability in zip(children.tolist(), probabilities.tolist(), strict=True):
             if fold(taxonomy.names[child]) == name:  # of two concepts with one name, neither lies below the other
