@@ -43,3 +43,12 @@ def test_the_largest_of_each_row_and_of_equal_ones_the_first(
     expected = [sorted(np.argsort(-row, kind="stable")[:count].tolist()) for row in values]
     assert largest_columns(values, count).tolist() == expected
     assert largest_columns(values[2:3], count).tolist() == expected[2:3]
+
+
+@pytest.mark.parametrize("n_pairs", [40, 3])
+def test_products_of_pairs_are_those_of_the_whole_product(n_pairs: int) -> None:
+    rng = np.random.default_rng(4)
+    queries, candidates = (rng.normal(size=(rows, 6)).astype(np.float32) for rows in (4, 30))
+    rows, positions = np.sort(rng.integers(0, 4, n_pairs)), rng.integers(0, 30, n_pairs)
+    products = search.products_of_pairs(queries, candidates, rows, positions)
+    np.testing.assert_allclose(products, (queries @ candidates.T)[rows, positions], rtol=1e-5, atol=1e-6)

@@ -24,7 +24,7 @@ def _probability(near: NearDuplicates, name: str, group: int) -> dict[str, float
     query = Concept("x", name)
     asked = encode_text_vectors(GramEncoder(), [query])
     position = near._taxonomy.position(f"group {group}")
-    matches = near.find(query, asked.name[0], asked.full[0], position)
+    matches = near.find([query], asked, np.array([position]))[0]
     assert all(match.how == HOW and match.probability >= LEAST for match in matches)
     return {match.id: match.probability for match in matches}
 

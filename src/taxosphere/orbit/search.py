@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from taxosphere.typing import Floats, Longs
 
 _BLOCK = 1 << 16  # rows multiplied at once
 _GROUPS = 8  # times k, for `largest_columns`: more groups leave fewer values to search, and cost more themselves
+_GATHERED = 8  # times as long as in a product of matrices takes a pair whose rows are gathered
 _WIDE = 1 << 14  # columns from which on groups pay for a single row
 
 
@@ -49,6 +51,22 @@ def dot_products(queries: Floats, candidates: Floats) -> Floats:
     for query, row in zip(queries, products, strict=True):
         np.einsum("cd,d->c", candidates, query, out=row)
     return products
+
+
+def products_of_pairs(queries: Floats, candidates: Floats, rows: Longs, positions: NDArray[np.integer]) -> Floats:
+    """Dot products (p,) of pairs: query ``rows[i]`` of (q, m), ascending, and candidate ``positions[i]`` of (n, m)."""
+    if is_large_part(len(rows), len(queries), len(candidates)):
+        return dot_products(queries, candidates)[rows, positions]
+    products = np.empty(len(rows), np.float32)
+    ends = np.searchsorted(rows, np.arange(len(queries) + 1)).tolist()
+    for query, start, end in zip(queries, ends, ends[1:], strict=False):
+        np.einsum("cd,d->c", np.take(candidates, positions[start:end], axis=0), query, out=products[start:end])
+    return products
+
+
+def is_large_part(n_pairs: int, n_queries: int, size: int) -> bool:
+    """Whether products of all queries with all rows take less time than those of the pairs, whose rows are gathered."""
+    return _GATHERED * n_pairs >= n_queries * size
 
 
 def largest_columns(values: Floats, k: int) -> Longs:

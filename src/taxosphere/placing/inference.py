@@ -299,10 +299,9 @@ def _named_alike(
 ) -> list[tuple[Match, ...]]:
     """Existing concepts that each query may be, by its names and by their meaning."""
     matches = []
-    for i, query in enumerate(queries):
+    for query, near in zip(queries, fitted.near.find(queries, vectors, ranking.positions[:, 0]), strict=True):
         named = fitted.names.find(query)
         ids = {match.id for match in named}
-        near = fitted.near.find(query, vectors.name[i], vectors.full[i], int(ranking.positions[i, 0]))
         matches.append((*named, *(match for match in near if match.id not in ids)))
     return matches
 

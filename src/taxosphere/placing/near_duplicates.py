@@ -7,7 +7,7 @@ hidden synonyms against their concepts, which are the same. Where siblings are a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -15,11 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taxosphere.encoders.text.registry import TextEncoder, TextVectors
+from taxosphere.orbit.search import products_of_pairs
 from taxosphere.placing.duplicates import THERE, Match
 from taxosphere.placing.name_keys import fold, words
 from taxosphere.ranking.calibration import Logistic
 from taxosphere.taxonomy import Concept, Taxonomy
-from taxosphere.typing import Floats
+from taxosphere.typing import Floats, Longs
 
 VERSION = 1
 """Of the rules by which similarities are measured; a model written by others measures them anew."""
@@ -66,31 +67,42 @@ class NearDuplicates:
         vars(near)["_model"] = Logistic(**arrays)  # as if it had been asked for before
         return near
 
-    def find(self, query: Concept, name: Floats, text: Floats, parent: int) -> tuple[Match, ...]:
-        """Concepts at a parent that the query may be, with at least `LEAST`; the surest first.
+    def find(self, queries: Sequence[Concept], vectors: TextVectors, parents: Longs) -> list[tuple[Match, ...]]:
+        """For each query the concepts at a parent that it may be, with at least `LEAST`; the surest first.
 
         Parameters
         ----------
-        query
-            The new concept.
-        name, text
-            (m,) vectors of its name and of its text.
-        parent
-            Position of its likeliest parent, whose children are compared with the query.
+        queries
+            The q new concepts.
+        vectors
+            (q, m) of their names and of their texts.
+        parents
+            (q,) position of the likeliest parent of each, whose children are compared with the query.
         """
         taxonomy = self._taxonomy
-        if parent >= len(taxonomy):
-            return ()
-        compared = self._compare(query.name, name, text, taxonomy.child_csr.row(parent))
-        if not compared:
-            return ()
-        shares = self._model.probability(np.array([row for _, row in compared]))
-        matches = (
-            Match(taxonomy.ids[i], taxonomy.names[i], HOW, float(share))
-            for (i, _), share in zip(compared, shares, strict=True)
-            if share >= LEAST
+        known = np.flatnonzero(parents < len(taxonomy))
+        pair, child = taxonomy.child_csr.expand(parents[known])
+        rows = known[pair]
+        names, texts = (
+            products_of_pairs(asked, ours, rows, child)
+            for asked, ours in ((vectors.name, self._vectors.name), (vectors.full, self._vectors.full))
         )
-        return tuple(sorted(matches, key=lambda match: -match.probability))
+        ends = np.searchsorted(rows, np.arange(len(queries) + 1)).tolist()
+        compared = [
+            self._compare(query.name, names[start:end], texts[start:end], child[start:end])
+            for query, start, end in zip(queries, ends, ends[1:], strict=False)
+        ]
+        features = [row for rows_of_query in compared for _, row in rows_of_query]
+        shares = iter(self._model.probability(np.array(features)).tolist() if features else ())
+        matches = [
+            [
+                Match(taxonomy.ids[i], taxonomy.names[i], HOW, share)
+                for (i, _), share in zip(rows_of_query, shares, strict=False)
+                if share >= LEAST
+            ]
+            for rows_of_query in compared
+        ]
+        return [tuple(sorted(found, key=lambda match: -match.probability)) for found in matches]
 
     @cached_property
     def _model(self) -> Logistic:
@@ -109,7 +121,8 @@ class NearDuplicates:
         for number, i in enumerate(_drawn(np.flatnonzero(taxonomy.hideable), _DIFFERENT)):
             text = vectors.full[i] if number % 2 else vectors.name[i]
             near = np.setdiff1d(self._near(i), [i])
-            rows += [row for _, row in self._compare(taxonomy.names[i], vectors.name[i], text, near)]
+            similar = self._similarities(vectors.name[i], text, near)
+            rows += [row for _, row in self._compare(taxonomy.names[i], *similar, near)]
         return rows
 
     def same(self) -> list[tuple[float, ...]]:
@@ -126,21 +139,27 @@ class NearDuplicates:
             return []
         rows = []
         for (i, name), vector in zip(asked, self._encoder.encode([name for _, name in asked]), strict=True):
-            compared = self._compare(name, vector, vector, self._near(i), hidden=name)
+            near = self._near(i)
+            compared = self._compare(name, *self._similarities(vector, vector, near), near, hidden=name)
             rows += [row for position, row in compared if position == i]
         return rows
 
+    def _similarities(self, name: Floats, text: Floats, candidates: NDArray[np.integer]) -> tuple[Floats, Floats]:
+        """(c,) of names and of texts with those of the candidates."""
+        # einsum uses no BLAS threads, which would cost more than these products
+        names = np.einsum("cd,d->c", self._vectors.name[candidates], name)
+        return names, np.einsum("cd,d->c", self._vectors.full[candidates], text)
+
     def _compare(
-        self, called: str, name: Floats, text: Floats, candidates: NDArray[np.integer], hidden: str = ""
+        self, called: str, names: Floats, texts: Floats, candidates: NDArray[np.integer], hidden: str = ""
     ) -> list[tuple[int, tuple[float, ...]]]:
         """(position, `FEATURES`) of the candidates most like a query; none of them knows the synonym ``hidden``.
+
+        ``names`` and ``texts`` (c,) are similarities of the query with the candidates.
 
         A candidate whose words are some of the query's, or the other way round, is rather broader or narrower. One that
         differs in a figure or a short word, such as a Roman number, is another of a series.
         """
-        # einsum uses no BLAS threads, which would cost more than these products
-        names = np.einsum("cd,d->c", self._vectors.name[candidates], name)
-        texts = np.einsum("cd,d->c", self._vectors.full[candidates], text)
         asked = set(words(called))
         compared: list[tuple[int, tuple[float, ...]]] = []
         for row in np.argsort(-(names + texts), kind="stable")[:_COMPARED].tolist():

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from taxosphere.errors import require
+from taxosphere.orbit.search import products_of_pairs
 from taxosphere.placing.duplicates import Match, weigh_place
 from taxosphere.ranking.calibration import N_PLACES
 from taxosphere.taxonomy import Concept, Taxonomy
@@ -277,11 +278,7 @@ def _siblings(index: CandidateIndex, vectors: Floats, parents: Longs) -> list[li
     count = parents.shape[1]
     pair, child = index.taxonomy.child_csr.expand(parents.ravel())
     ends = np.searchsorted(pair, np.arange(parents.size + 1)).tolist()
-    similarity = np.empty(len(child), np.float32)
-    candidate_vectors = index.text_vectors.full
-    for vector, (start, end) in zip(vectors, pairwise(ends[::count]), strict=True):
-        # einsum uses no BLAS threads, which would cost more than this product
-        similarity[start:end] = np.einsum("cd,d->c", candidate_vectors[child[start:end]], vector)
+    similarity = products_of_pairs(vectors, index.text_vectors.full, pair // max(1, count), child)
     nearest = child[np.lexsort((-similarity, pair))].tolist()
     names = index.taxonomy.names
     by_pair = [tuple([names[c] for c in nearest[s : min(s + _SIBLINGS, end)]]) for s, end in pairwise(ends)]

@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from taxosphere.orbit.search import dot_products, largest_among, largest_columns, top_k
+from taxosphere.orbit.search import dot_products, is_large_part, largest_among, largest_columns, top_k
 from taxosphere.ranking.features.candidates import CandidateIndex
 from taxosphere.ranking.features.pool import Pool, SparseColumn
 from taxosphere.ranking.lexical.matching import WIDE, LexicalScores
@@ -22,7 +22,7 @@ from taxosphere.typing import Floats, Longs
 
 MEASURES = ("text", "name", "sphere")
 PRODUCTS = 1 << 14
-"""With at most this many concepts whole matrix products take less time than the products of single pairs."""
+"""With at most this many concepts each query is compared with all; else a search over compressed vectors leaves few."""
 
 
 @dataclass(frozen=True)
@@ -207,7 +207,12 @@ class VectorSimilarities:
         if pool.is_whole:
             return {measure: self.whole(measure).ravel() for measure in measures}
         # those by which the pool was made are there already
-        values = {measure: self._whole[measure].ravel()[pool.keys] for measure in measures if measure in self._whole}
+        there = (
+            measures
+            if is_large_part(len(pool), pool.n_queries, pool.size)
+            else tuple(m for m in measures if m in self._whole)
+        )
+        values = {measure: self.whole(measure).ravel()[pool.keys] for measure in there}
         while len(values) < len(measures):
             concepts = next(self._rows[measure][0] for measure in measures if measure not in values)
             same = [m for m in measures if m not in values and self._rows[m][0] is concepts]  # gathered once for these
@@ -222,7 +227,7 @@ class VectorSimilarities:
         means, column = index.child_means[measure], index.non_leaf_columns[pool.positions]
         values = np.zeros(len(pool), np.float32)
         inner = np.flatnonzero(column >= 0)
-        if pool.is_whole:
+        if is_large_part(len(inner), pool.n_queries, len(means)):
             values[inner] = dot_products(asked, means)[pool.row[inner], column[inner]]
         else:
             part = Pool(pool.row[inner] * len(means) + column[inner], pool.n_queries, len(means))
