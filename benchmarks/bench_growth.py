@@ -101,6 +101,7 @@ def measure(size: int, wordnet: list[str]) -> dict[str, Any]:
     model = Polaris().fit(taxonomy, encoder=encoder)
     result: dict[str, Any] = {"concepts": len(taxonomy), "fit": time.process_time() - began}
     result |= {"phases": phases.seconds, "memory before": before, "memory of the fit": memory()}
+    result["epochs"] = len(model.fitted.history)
     return result | queries(model, taxonomy, encoder)
 
 
@@ -157,6 +158,7 @@ def page(results: dict[str, dict[str, Any]]) -> list[str]:
 
     for phase in made[0]["phases"]:
         line(phase, [r["phases"].get(phase, 0.0) for r in columns])
+    line("epochs that were tried", [float(r.get("epochs", math.nan)) for r in columns], 0)
     line("**fit, all of it**", [r["fit"] for r in columns])
     line("memory of the fit, GB", [r["memory of the fit"] for r in columns], 2)
     for label in ("batch of 64, ms a query", "one suggestion, ms"):

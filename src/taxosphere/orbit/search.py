@@ -56,7 +56,7 @@ def dot_products(queries: Floats, candidates: Floats) -> Floats:
 def products_of_pairs(queries: Floats, candidates: Floats, rows: Longs, positions: NDArray[np.integer]) -> Floats:
     """Dot products (p,) of pairs: query ``rows[i]`` of (q, m), ascending, and candidate ``positions[i]`` of (n, m)."""
     if is_large_part(len(rows), len(queries), len(candidates)):
-        return dot_products(queries, candidates)[rows, positions]
+        return np.asarray(dot_products(queries, candidates)[rows, positions], np.float32)
     products = np.empty(len(rows), np.float32)
     ends = np.searchsorted(rows, np.arange(len(queries) + 1)).tolist()
     for query, start, end in zip(queries, ends, ends[1:], strict=False):
