@@ -80,9 +80,9 @@ class NearDuplicates:
             (q,) position of the likeliest parent of each, whose children are compared with the query.
         """
         taxonomy = self._taxonomy
-        known = np.flatnonzero(parents < len(taxonomy))
-        pair, child = taxonomy.child_csr.expand(parents[known])
-        rows = known[pair]
+        placed = np.flatnonzero(parents < len(taxonomy))
+        pair, child = taxonomy.child_csr.expand(parents[placed])
+        rows = placed[pair]
         names, texts = (
             products_of_pairs(asked, ours, rows, child)
             for asked, ours in ((vectors.name, self._vectors.name), (vectors.full, self._vectors.full))
@@ -102,7 +102,7 @@ class NearDuplicates:
             ]
             for rows_of_query in compared
         ]
-        return [tuple(sorted(found, key=lambda match: -match.probability)) for found in matches]
+        return [tuple(sorted(row, key=lambda match: -match.probability)) for row in matches]
 
     @cached_property
     def _model(self) -> Logistic:
