@@ -1,6 +1,7 @@
 """Load on a workbench: simulated curators decide, browse and ask for suggestions, over the loopback interface.
 
     python benchmarks/load_workbench.py MODEL --curators 200 --seconds 300 [--items 10000] [--db URL] [--out FILE]
+    python benchmarks/load_workbench.py MODEL --db both --out docs/results/workbench
     python benchmarks/load_workbench.py MODEL --curators 50 --seconds 3600 --pause 5 --jobs 300 --items 1000 --out FILE
 
 The service runs in a process of its own on a copy of MODEL, with a queue of made-up concepts and suggestions of the
@@ -10,7 +11,7 @@ cancelled every other time), in turn, with so many seconds between two jobs. A p
 
 Prints one JSON document: requests, errors and percentiles of each kind of request, processor seconds and memory of the
 service, minute by minute, and whether every decision that was answered is in the history exactly once. With --out it is
-written to a file after each minute, and drawn beside it.
+written to a file after each minute; a long run is drawn beside it, and --db both also into the page of results.
 """
 
 from __future__ import annotations
@@ -34,17 +35,22 @@ from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import Any
 
+import draw_workbench
 from curators import KINDS, WORDS, Client, Curator, Jobs, Page
 
 from taxosphere import atomic
 
 SUGGESTED = 256  # different suggestions in the queue
 MINUTE = 60.0
+LONG = 1800  # seconds from which on minutes are worth a figure
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """Processor seconds of a service with its children since it began, and megabytes of each of its processes."""
+    """Processor seconds of a service with its children since it began, and megabytes of each of its processes.
+
+    ``private`` is what service and model have for themselves, without the files that the system maps and may drop.
+    """
 
     seconds: float
     megabytes: dict[str, int]
@@ -54,7 +60,7 @@ class Measured:
         children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
         threads = Path(f"/proc/{pid}/task").iterdir()
         children += [child for thread in threads for child in (thread / "children").read_text().split()]
-        seconds, megabytes = 0.0, {"service": 0, "model": 0, "worker": 0}
+        seconds, megabytes, private = 0.0, {"service": 0, "model": 0, "worker": 0}, 0
         for number in {str(pid), *children}:
             try:
                 fields = Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()
@@ -63,10 +69,14 @@ class Measured:
             except OSError:  # it has just ended
                 continue
             part = "model" if "model_process" in command else "worker" if "service.worker" in command else "service"
-            megabytes[part] += next((int(line.split()[1]) for line in lines if line.startswith("VmRSS")), 0) // 1024
+            kilobytes = {
+                line.split()[0]: int(line.split()[1]) for line in lines if line.startswith(("VmRSS", "RssAnon"))
+            }
+            megabytes[part] += kilobytes.get("VmRSS:", 0) // 1024
+            private += 0 if part == "worker" else kilobytes.get("RssAnon:", 0) // 1024
             ended = (int(fields[13]) + int(fields[14])) if number == str(pid) else 0  # children that were waited for
             seconds += (int(fields[11]) + int(fields[12]) + ended) / os.sysconf("SC_CLK_TCK")
-        return cls(seconds, megabytes)
+        return cls(seconds, {**megabytes, "private": private})
 
 
 def fill(model: Path, url: str, items: int) -> Path:
@@ -174,7 +184,7 @@ class Curating:
         return {
             "curators": self._stated.curators,
             "pause": self._stated.pause,
-            "seconds": round(elapsed),
+            "seconds": round(min(elapsed, self._stated.seconds)),
             "items": self._stated.items,
             "requests": requests,
             "errors": len(errors),
@@ -191,15 +201,19 @@ class Curating:
 
 
 def memory(before: dict[str, int], minutes: list[dict[str, int]]) -> dict[str, Any]:
-    """Memory without the worker, which comes and goes: before, most, and the mean of a tenth of the time, after the
-    first tenth and at the end."""
+    """Memory without the worker, which comes and goes: before, most, and two medians over a tenth of the time.
+
+    The first is taken after a tenth of the time (``early``), the second at the end (``late``); both also of what is
+    private. While one model follows another both are there for some seconds, which counts for ``most`` alone.
+    """
     sums = [minute["service"] + minute["model"] for minute in minutes]
+    private = [minute["private"] for minute in minutes]
     tenth = max(1, len(sums) // 10)
-    early, late = sums[tenth : 2 * tenth] or sums, sums[-tenth:]
     figures = {"before": before["service"] + before["model"], "most": max(sums, default=0)}
-    return (
-        {**figures, "early": round(statistics.mean(early)), "late": round(statistics.mean(late))} if sums else figures
-    )
+    for name, part in (("early", slice(tenth, 2 * tenth)), ("late", slice(-tenth, None))):
+        for kind, values in (("", sums), ("_private", private)):
+            figures[name + kind] = round(statistics.median(values[part] or values)) if values else 0
+    return figures
 
 
 def decisions(url: str, people: list[Curator], told: list[int]) -> dict[str, Any]:
@@ -236,7 +250,8 @@ def draw(document: dict[str, Any], out: Path) -> None:
     minutes = document["minutes"]
     names = {"read": "reads", "decide": "decisions", "suggest": "suggestions"}
     late = {name: [(m["minute"], m[kind].get("p95", 0.0)) for m in minutes] for kind, name in names.items()}
-    parts = {part: [(m["minute"], float(m["memory_mb"][part])) for m in minutes] for part in minutes[0]["memory_mb"]}
+    shown = [part for part in minutes[0]["memory_mb"] if part != "private"]
+    parts = {part: [(m["minute"], float(m["memory_mb"][part])) for m in minutes] for part in shown}
     latency = lines(late, "95th percentile of each minute, ms", "minute", "ms")
     memory = lines(parts, "memory of each process, MB", "minute", "MB")
     for figure, name in ((latency, "latency"), (memory, "memory")):
@@ -256,20 +271,10 @@ def database(url: str) -> Iterator[str]:
         yield address
 
 
-def main() -> None:
-    """Start, curate, print."""
+def measure(stated: argparse.Namespace) -> dict[str, Any]:
+    """The record of one run: start, curate, look whether every decision is there."""
     from taxosphere.service.workbench import Setup
 
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("model", type=Path)
-    parser.add_argument("--curators", type=int, default=200)
-    parser.add_argument("--seconds", type=float, default=300)
-    parser.add_argument("--items", type=int, default=10_000)
-    parser.add_argument("--pause", type=float, default=2.0, help="seconds a curator looks at something, on average")
-    parser.add_argument("--jobs", type=float, default=0.0, help="seconds between two jobs; none without it")
-    parser.add_argument("--db", default="")
-    parser.add_argument("--out", type=Path)
-    stated = parser.parse_args()
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -286,12 +291,34 @@ def main() -> None:
             process.terminate()
             process.wait()
         found = decisions(url or Setup.beside(model).url, curating.people, curating.page.told)
-    document = {"database": "PostgreSQL" if url else "SQLite", "decisions": found, **document}
-    text = json.dumps(document, indent=1)
-    print(text)
-    if stated.out:
-        atomic.write_text(stated.out, text + "\n")
-        draw(document, stated.out)
+    return {"database": "PostgreSQL" if url else "SQLite", "decisions": found, **document}
+
+
+def main() -> None:
+    """One run, or one on each database, to be printed and kept."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("model", type=Path)
+    parser.add_argument("--curators", type=int, default=200)
+    parser.add_argument("--seconds", type=float, default=300)
+    parser.add_argument("--items", type=int, default=10_000)
+    parser.add_argument("--pause", type=float, default=2.0, help="seconds a curator looks at something, on average")
+    parser.add_argument("--jobs", type=float, default=0.0, help="seconds between two jobs; none without it")
+    parser.add_argument("--db", default="", help="URL, 'postgresql' for a server of our own, or 'both'")
+    parser.add_argument("--out", type=Path, help="file for the record; a folder with --db both")
+    stated = parser.parse_args()
+    runs, folder = {stated.db: stated.out}, stated.out or Path("docs/results/workbench")
+    if stated.db == "both":
+        runs = {"": folder / "load-sqlite.json", "postgresql": folder / "load-postgresql.json"}
+    for stated.db, stated.out in runs.items():
+        document = measure(stated)
+        text = json.dumps(document, indent=1)
+        print(text)
+        if stated.out:
+            atomic.write_text(stated.out, text + "\n")
+            if stated.seconds >= LONG:
+                draw(document, stated.out)
+    if len(runs) > 1:
+        draw_workbench.draw(folder)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 
-import { angle, fan, spread } from '../src/lib/fan';
+import { angle, fan, spread, touching } from '../src/lib/fan';
 import { figure } from '../src/lib/figures';
 import { percent } from '../src/lib/i18n.svelte';
 import { Keyboard, nameOf, type Press } from '../src/lib/keys';
@@ -71,6 +71,10 @@ describe('the fan', () => {
   });
   it('takes cosines that rounding pushed over one', () => {
     expect(angle(1.0000001)).toBe(0);
+  });
+  it('keeps labels apart that stand above each other, from either side', () => {
+    const labels = [{ id: 'a', from: 0, to: 50 }, { id: 'c', from: 80, to: 120 }, { id: 'b', from: 40, to: 70 }];
+    expect(touching(labels).map((group) => group.map((label) => label.id))).toEqual([['a', 'b'], ['c']]);
   });
   it('spreads labels without overlap and inside their room', () => {
     const heights = spread([50, 52, 51, 190, 195], 14, 10, 200);

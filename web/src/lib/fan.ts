@@ -80,6 +80,19 @@ export function fan(sphere: Sphere): Fan {
   return { query: { x: 0, y: -distance(sphere.query.shell) }, placed, rings: sphere.shells.map(distance) };
 }
 
+/** Labels in groups that stand above each other: those of different groups cannot overlap, whatever their heights. */
+export function touching<Label extends { from: number; to: number }>(labels: readonly Label[]): Label[][] {
+  const groups: { to: number; labels: Label[] }[] = [];
+  for (const label of labels.toSorted((a, b) => a.from - b.from)) {
+    const last = groups.at(-1);
+    if (last && label.from < last.to) {
+      last.labels.push(label);
+      last.to = Math.max(last.to, label.to);
+    } else groups.push({ to: label.to, labels: [label] });
+  }
+  return groups.map((group) => group.labels);
+}
+
 /** Heights of labels that do not overlap: each is pushed down below the one before it where needed. */
 export function spread(wanted: readonly number[], gap: number, least: number, most: number): number[] {
   const order = wanted.map((y, n) => ({ y, n })).sort((a, b) => a.y - b.y);

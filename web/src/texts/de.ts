@@ -47,8 +47,8 @@ export const de: Texts = {
     clear: 'Filter aufheben',
     bulk: 'Viele auf einmal annehmen',
     bulkAt: (p) => `Ab ${p}`,
-    bulkSays: (n, right) => `${n.toLocaleString('de')} angenommen, etwa ${right.toLocaleString('de')} richtig`,
-    bulkNone: 'nichts angenommen',
+    bulkSays: (n, right) => `nimmt ${n.toLocaleString('de')} an, etwa ${right.toLocaleString('de')} richtig`,
+    bulkNone: 'nimmt nichts an',
     bulkAccept: (n) => `${n.toLocaleString('de')} annehmen`,
     bulkSure: (n, right) => `${many(n, 'Begriff', 'Begriffe')} mit dem jeweils besten Oberbegriff annehmen? Etwa ${right.toLocaleString('de')} sollten richtig sein. Jede Annahme lässt sich im Verlauf zurücknehmen.`,
     bulkDone: (n) => `${many(n, 'Begriff', 'Begriffe')} angenommen`,
@@ -123,7 +123,7 @@ export const de: Texts = {
     picture: (name) => `${name} unter den nächsten Begriffen`,
     candidates: 'Vorschläge', nearest: 'Nächste Begriffe',
     large: 'Vergrößern',
-    caption: 'Richtung: Bedeutung · weiter außen: weniger darunter · hohl: außer Reichweite',
+    caption: 'Richtung: Bedeutung · außen: wenig darunter · hohl: zu fern',
     outOfReach: 'außer Reichweite',
   },
   history: {
@@ -137,10 +137,10 @@ export const de: Texts = {
     undoAsked: (name) => `Die Entscheidung zu „${name}“ wird zurückgenommen`,
   },
   model: {
-    title: 'Modell', trainedOn: 'Gelernt aus', links: (n) => many(n, 'Verbindung', 'Verbindungen'),
+    title: 'Modell', trainedOn: 'Gelernt aus:', links: (n) => many(n, 'Verbindung', 'Verbindungen'),
     figures: 'An Begriffen, die es nicht kannte', version: 'Version',
     names: {
-      'hit@1': 'richtig an erster Stelle', 'hit@5': 'richtig unter den ersten fünf', 'hit@10': 'richtig unter den ersten zehn', wup: 'wie nah im Baum', ece: 'Prozente daneben um', coverage: 'Anteil über der Linie', precision: 'richtig über der Linie', hidden: 'gefragte Begriffe',
+      'hit@1': 'richtig an erster Stelle', 'hit@5': 'richtig unter den ersten fünf', 'hit@10': 'richtig unter den ersten zehn', wup: 'wie nah im Baum', ece: 'Prozente weichen ab um', coverage: 'Anteil über der Linie', precision: 'richtig über der Linie', hidden: 'gefragte Begriffe',
     },
     calibration: 'Stimmen die Prozente?',
     calibrationWhat: 'Jeder Punkt: was gesagt wurde (quer) und wie oft es stimmte (hoch). Auf der Linie ist vollkommen; größere Punkte stehen für mehr Begriffe.',

@@ -64,6 +64,9 @@ export const sentences: Record<string, string> = {
   'hiding fold {} of {} for the ranker': 'Teil {} von {} wird verborgen',
   'ranking parents of the concepts of fold {} of {}': 'Oberbegriffe für Teil {} von {} werden geordnet',
   'training the ranker on {} lists': 'das Ordnen wird an {} Listen gelernt',
+  // notes of decisions that were made for many concepts at once
+  'accepted in bulk': 'mit vielen auf einmal angenommen',
+  'accepted at {}% or surer': 'ab {} % angenommen',
   // why something cannot be done
   'the model is being loaded': 'Das Modell wird noch geladen',
   'the model did not answer in time': 'Das Modell hat nicht rechtzeitig geantwortet',

@@ -1,0 +1,115 @@
+"""The tables of docs/results/workbench.md from the records beside it.
+
+    python benchmarks/draw_workbench.py docs/results/workbench
+
+`load_workbench.py --db both` calls it when its runs are done.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+from taxosphere import atomic
+
+LOADS = ("load-sqlite", "load-postgresql", "load-sqlite-before", "load-postgresql-before")
+KINDS = ("read", "decide", "suggest")
+
+
+def draw(folder: Path) -> None:
+    """Put the tables between their marks in the page."""
+    page = folder.with_suffix(".md")
+    text = page.read_text(encoding="utf-8")
+    for name, table in (("load", loads(folder)), ("soak", soak(folder)), ("expand", expand(folder))):
+        marks = re.compile(rf"(<!-- {name} -->\n).*?(<!-- end -->)", re.DOTALL)
+        if len(marks.findall(text)) != 1:
+            raise SystemExit(f"{page} has no place for the table '{name}'")
+        written = "\n".join(table) + "\n"
+        text = marks.sub(lambda found, written=written: found[1] + written + found[2], text)
+    atomic.write_text(page, text)
+
+
+def loads(folder: Path) -> list[str]:
+    """One row for each run under load."""
+    rows = [
+        "| database | seconds | requests | errors | reads p50 / p95 | decisions p50 / p95 | suggestions p50 / p95 "
+        "| CPU ms a request | memory MB, before / most | load average |",
+        "|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    for name in LOADS:
+        record = read(folder / f"{name}.json")
+        if record is None:
+            continue
+        before = ", code before" if name.endswith("before") else ""
+        times = " | ".join(f"{record[kind]['p50']:.0f} / {record[kind]['p95']:.0f}" for kind in KINDS)
+        memory, load = record["memory_mb"], record["load_average"]
+        rows.append(
+            f"| {record['database']}{before} | {record['seconds']:.0f} | {record['requests']:,} | {record['errors']} "
+            f"| {times} | {record['cpu_ms_per_request']} | {memory['before']} / {memory['most']} | {load:.1f} |"
+        )
+    return rows
+
+
+def soak(folder: Path) -> list[str]:
+    """What came of the hour."""
+    record = read(folder / "soak.json")
+    if record is None:
+        return []
+    memory, found = record["memory_mb"], record["decisions"]
+    jobs = [job["kind"] for job in record["jobs"]]
+    cancelled = sum(job["state"] == "cancelled" for job in record["jobs"])
+    counted = ", ".join(f"{jobs.count(kind)} {kind}" for kind in dict.fromkeys(jobs))
+    rows = ["| | |", "|---|---|"]
+    rows += [
+        f"| minutes, curators, requests, errors | {record['seconds'] / 60:.0f}, {record['curators']}, "
+        f"{record['requests']:,}, {record['errors']} |",
+        f"| jobs | {counted} ({cancelled} cancelled) |",
+        f"| decisions answered / lost / twice | {found['acknowledged']:,} / {found['lost']} / {found['twice']} |",
+        f"| decisions an open page was not told of / told of twice | {found['not_told']} / {found['told_twice']} |",
+        *(
+            f"| {kind}: p50 / p95 / p99, ms | {record[kind]['p50']:.0f} / {record[kind]['p95']:.0f} / "
+            f"{record[kind]['p99']:.0f} |"
+            for kind in KINDS
+        ),
+        f"| memory, MB: second tenth of the time / last tenth | {memory['early']} / {memory['late']} "
+        f"({100 * (memory['late'] / memory['early'] - 1):+.1f} %) |",
+        f"| cores used, load average at the end | {record['cores']}, {record['load_average']:.1f} |",
+    ]
+    return rows
+
+
+def expand(folder: Path) -> list[str]:
+    """What came of the long job."""
+    record = read(folder / "expand.json")
+    if record is None:
+        return ["Not measured."]
+    killed, first, second = record["killed_at"], record["first_start"], record["start_after_kill"]
+    meanwhile = record["decisions_meanwhile"]
+    return [
+        "| | |",
+        "|---|---|",
+        f"| concepts | {record['items']:,} |",
+        f"| start: first answer / model loaded, s | {first['answers']} / {first['ready']} |",
+        f"| cancelled at {record['cancelled']['at']['done']:,}: the next job begins after, s "
+        f"| {record['cancelled']['next_job_begins_after']} |",
+        f"| service killed (SIGKILL) at | {killed['done']:,} of {killed['total']:,}, {killed['what']} |",
+        f"| started again: first answer / model loaded, s | {second['answers']} / {second['ready']} |",
+        f"| the job then: state, seconds | {record['state']}, {record['seconds_after_restart']} |",
+        f"| accepted / left to people | {record['result']['accepted']:,} / {record['result']['review']:,} |",
+        f"| most memory of the worker, MB | {record['worker_mb']} |",
+        f"| decisions meanwhile: number, p50 / p95, ms | {meanwhile['count']}, {meanwhile['p50']:.0f} / "
+        f"{meanwhile['p95']:.0f} |",
+        f"| load average | {record['load_average']:.1f} |",
+    ]
+
+
+def read(path: Path) -> dict[str, Any] | None:
+    """A record, None where there is none."""
+    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
+
+
+if __name__ == "__main__":
+    draw(Path(sys.argv[1]))
