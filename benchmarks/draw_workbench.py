@@ -59,14 +59,14 @@ def soak(folder: Path) -> list[str]:
     if record is None:
         return []
     memory, found = record["memory_mb"], record["decisions"]
-    jobs = [job["kind"] for job in record["jobs"]]
-    cancelled = sum(job["state"] == "cancelled" for job in record["jobs"])
-    counted = ", ".join(f"{jobs.count(kind)} {kind}" for kind in dict.fromkeys(jobs))
+    jobs = [f"{job['kind']} {job['state']}" for job in record["jobs"]]
+    counted = ", ".join(f"{jobs.count(job)} {job}" for job in sorted(set(jobs)))
     rows = ["| | |", "|---|---|"]
     rows += [
         f"| minutes, curators, requests, errors | {record['seconds'] / 60:.0f}, {record['curators']}, "
         f"{record['requests']:,}, {record['errors']} |",
-        f"| jobs | {counted} ({cancelled} cancelled) |",
+        f"| jobs | {counted} |",
+        f"| decisions that came too late (409) | {record['conflicts']:,} |",
         f"| decisions answered / lost / twice | {found['acknowledged']:,} / {found['lost']} / {found['twice']} |",
         f"| decisions an open page was not told of / told of twice | {found['not_told']} / {found['told_twice']} |",
         *(
