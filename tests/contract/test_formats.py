@@ -58,6 +58,7 @@ MESH = (
 )
 READ_ONLY = {
     "class table": ("x.csv", CLASSES + 'a,animal,beast|brute,,false,\nb,"bird, fowl",,flies,FALSE,a\n'),
+    "depth table": ("x.csv", "Level,Name\n1,animal\n2,bird\n"),
     "outline": ("x.md", "- animal\n    - bird\n"),
     "semeval": ("x.taxo", "1\tbird\tanimal\n"),
     "wordnet": (
@@ -93,7 +94,7 @@ def test_every_format_has_a_case() -> None:
     spellings = {suffix for form in registry.FORMATS.values() for suffix in form.suffixes}
     tried = {Path(name).suffix for name in NAMES} | {".taxo", ".noun", ".mm", ".tre"}
     others = "/ .yml .terms .turtle .skos .xml .ndjson .verb .adj .adv .nwk .newick .tree .claml .dmp .pq .feather .ipc"
-    tables = ".nw .nh .md .markdown .txt .tab .xls .ods .xlsm .xlsb"
+    tables = ".nw .nh .nex .nexus .trees .md .markdown .txt .tab .xls .ods .xlsm .xlsb"
     assert spellings - tried <= {*others.split(), *tables.split()}  # other names of those tried
 
 

@@ -102,6 +102,7 @@ TEXTS = {
     "parents.csv": "ID;Parent ID;Name\n1;;animal\n2;1;bird\n3;2;duck\n",
     "codes.csv": "Code,Title\n11,Farming\n111,Crops\n1111,Grain\n",
     "classes.csv": "Class ID,Preferred Label,Synonyms,Definitions,Obsolete,Parents\na,animal,beast|brute,,false,\nb,bird,,x,FALSE,a\n",
+    "depths.csv": "Level,Code,Name\n1,A,animal\n2,01,bird\n3,01.1,duck\n2,02,fish\n",
     "x.taxo": "1\tbird\tanimal\n2\tduck\tbird\n",
     "data.noun": "00000001 03 n 01 animal 0 000 | lives\n00000002 03 n 01 bird 0 001 @ 00000001 n 0000 | flies\n",
     "functional.owl": "Prefix(:=<http://x.y/>)\nOntology(<http://x.y/>\nDeclaration(Class(:a))\nSubClassOf(:b :a)\n)\n",

@@ -15,6 +15,7 @@ from taxosphere.taxonomy.formats import (
     class_table,
     concept_table,
     cub,
+    depth_table,
     edges,
     food_facts,
     freemind,
@@ -183,6 +184,14 @@ FORMATS = {
             options=TABLE_OPTIONS | {"merge"},
         ),
         Format(
+            name="depth table",
+            summary="a row per concept and a column that says how deep it stands",
+            suffixes=(),
+            reads_also=grid.SUFFIXES,
+            read=depth_table.read,
+            options=TABLE_OPTIONS | {"language"},
+        ),
+        Format(
             name="path list",
             summary="a path per line, with or without ids",
             suffixes=(*TABLES, ".txt"),
@@ -300,7 +309,7 @@ FORMATS = {
         Format(
             name="newick",
             summary="Newick trees",
-            suffixes=(".tre", ".nwk", ".newick", ".tree", ".nw", ".nh"),
+            suffixes=(".tre", ".nwk", ".newick", ".tree", ".nw", ".nh", ".nex", ".nexus", ".trees"),
             read=newick.read,
             write=newick.write,
             keeps_text=True,

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from statistics import median
 
 from taxosphere.errors import InputError
 from taxosphere.taxonomy.formats.io import markdown
@@ -20,6 +21,8 @@ _HEADING = re.compile(r"(#{1,6})\s+(.*?)\s*#*")
 _DASHES = re.compile(r"\s*([-*+.>]{1,20})\s*(?![-*+.>])(.*)")
 _DRAWN = re.compile(r"^[│|\s\u00a0]*[├└+`|]?[─-]{1,3}\s")
 MANY, FEWEST_BELOW = 100, 0.05  # a text of so many lines is believed to be an outline if this share is indented
+LONGEST_NAME = 70  # characters, of half of the lines of an indented text
+INDENTATION = "indentation"
 TAB = 4  # columns, where tabs and blanks are mixed
 
 
@@ -52,6 +55,9 @@ def read(path: Path, options: ReadOptions) -> Draft:
     draft.notes += [source.note] if source.note else []
     collector = PathCollector(draft, options.merge == "names")
     entries, kind = _entries(path, lines)
+    if kind == INDENTATION and median(len(name) for _, _, name in entries) > LONGEST_NAME:
+        message = f"half of its lines have more than {LONGEST_NAME} characters"
+        raise InputError(f"{message}: that is running text, no outline; save it as a table or a list", path=path)
     if not entries:
         raise InputError("holds no headings and no list, so it is no outline", path=path)
     stack: list[tuple[int, str]] = []
@@ -88,7 +94,7 @@ def _entries(path: Path, lines: Sequence[Line]) -> tuple[list[Entry], str]:
     items = [(n, markdown.ITEM.fullmatch(line)) for n, line in lines]
     if sum(match is not None for _, match in items) >= 0.9 * len(lines):
         return [(n, _indent(m[1]), m[2].strip()) for n, m in items if m is not None and m[2].strip()], "a list"
-    return [(n, _indent(line), line.strip()) for n, line in lines], "indentation"
+    return [(n, _indent(line), line.strip()) for n, line in lines], INDENTATION
 
 
 def _markdown(lines: Sequence[Line]) -> list[Entry]:

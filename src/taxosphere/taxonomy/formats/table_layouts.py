@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from taxosphere.errors import InputError
-from taxosphere.taxonomy.formats.io import level_columns, paths, titles
+from taxosphere.taxonomy.formats.io import cell_kinds, depth_column, level_columns, paths, titles
 from taxosphere.taxonomy.formats.io.codes import nesting_share
 from taxosphere.taxonomy.formats.io.grid import Grid, is_markdown, is_workbook, read_grid, sheet_grids
 from taxosphere.taxonomy.formats.io.level_columns import Levels
@@ -17,16 +16,12 @@ from taxosphere.taxonomy.formats.io.table_roles import title_roles
 from taxosphere.taxonomy.formats.outline import is_outline
 
 EDGES, CONCEPTS, CLASSES = "edges", "concept table", "class table"
-LEVELS, PATHS, CODES, OUTLINE = "level table", "path list", "nested codes", "outline"
+LEVELS, PATHS, CODES, OUTLINE, DEPTHS = "level table", "path list", "nested codes", "outline", "depth table"
 CLASS_TITLES = {"Class ID", "Preferred Label", "Parents"}
 HEADER_ROWS = 20  # among which the titles stand
 LONGEST_TITLE = 80
 NESTED = 0.9  # share of codes with a code above them that makes a table of nested codes believed
 FEW_ROWS = 3
-_MEASURE = re.compile(
-    r"[-+]?\d*[.,]\d+(?:[eE][-+]?\d+)?%?"  # 0.25, 3,5 %
-    r"|\d{4}([-/])\d\d\1\d\d(?:[ T][\d:.]+Z?)?|\d{1,2}([./])\d{1,2}\2\d{2,4}"  # 2024-05-31, 31.5.2024
-)
 
 
 @dataclass(slots=True)
@@ -153,7 +148,7 @@ def _filled(row: Sequence[str]) -> int:
 
 def _title_score(row: Sequence[str]) -> int:
     short = [cell for cell in row if cell.strip() and len(cell) <= LONGEST_TITLE]
-    single = sum(titles.meaning(cell) is not None for cell in short)
+    single = sum(titles.meaning(cell) is not None for cell in short) + (depth_column.column(short) is not None)
     return max(single, single + len(level_columns.find(row).names))
 
 
@@ -213,7 +208,7 @@ def _by_codes_stated(grid: Grid, reading: Reading, options: ReadOptions) -> bool
     reading.roles = _assigned(grid, reading, options) | reading.roles
     reading.layout = CODES
     if "id" not in reading.roles:
-        codes = [i for i in range(_width(grid)) if _is_code_column(column(grid, reading, i))]
+        codes = [i for i in range(_width(grid)) if cell_kinds.is_code_column(column(grid, reading, i))]
         if not codes:
             raise InputError("--nested needs the column of codes; name it with --map id=TITLE", path=grid.path)
         reading.roles["id"] = max(codes, key=lambda i: nesting_share(column(grid, reading, i)))
@@ -247,6 +242,11 @@ def _by_titles(grid: Grid, reading: Reading, options: ReadOptions) -> bool:
     if _is_levels(grid, reading, levels):
         reading.layout, reading.levels = LEVELS, levels
         return True
+    depth = depth_column.column(reading.titles)
+    named = {"name", "id", "description"} & roles.keys()
+    if depth is not None and named and depth_column.depths(column(grid, reading, depth)) is not None:
+        reading.layout, reading.roles = DEPTHS, {**roles, "depth": depth}
+        return True
     if "path" in roles:
         reading.style = paths.recognise_style(column(grid, reading, roles["path"]), with_ids="id" not in roles)
         if reading.style is not None:
@@ -256,8 +256,9 @@ def _by_titles(grid: Grid, reading: Reading, options: ReadOptions) -> bool:
 
 
 def _is_levels(grid: Grid, reading: Reading, levels: Levels) -> bool:
-    """Whether the columns that their titles make levels hold any cell, and at least two do."""
-    return sum(any(column(grid, reading, i)) for i in levels.names) > 1
+    """Whether at least two of the columns that their titles make levels hold a cell, and these are no numbers."""
+    filled = [cells for i in levels.names if any(cells := column(grid, reading, i))]
+    return len(filled) > 1 and not cell_kinds.are_numbers(filled)
 
 
 def _by_content(grid: Grid, reading: Reading, options: ReadOptions) -> bool:
@@ -274,14 +275,21 @@ def _is_path_column(grid: Grid, reading: Reading) -> bool:
     """The column whose cells are paths, and the one that holds ids beside it."""
     width = _width(grid)
     styles = {i: paths.recognise_style(column(grid, reading, i), with_ids=width == 1) for i in range(width)}
-    candidates = {i: style for i, style in styles.items() if style is not None}
+    candidates = {
+        i: style
+        for i, style in styles.items()
+        if style is not None and (width == 1 or paths.is_believable(column(grid, reading, i), style))
+    }
     if not candidates:
         return False
     best = max(candidates, key=lambda i: candidates[i].score)
     reading.layout, reading.style = PATHS, candidates[best]
     reading.roles["path"] = best
+    first, *others = map(candidates[best].split_path, column(grid, reading, best))
+    if reading.header < 0 and width > 1 and len(first) == 1 and all(path[:1] != first for path in others):
+        reading.header, reading.titles = 0, [cell.strip() for cell in grid.rows[0]]  # nothing is below it: a title
     if "id" not in reading.roles:
-        ids = [i for i in range(width) if i != best and _is_code_column(column(grid, reading, i))]
+        ids = [i for i in range(width) if i != best and cell_kinds.is_code_column(column(grid, reading, i))]
         reading.roles |= {"id": ids[0]} if ids else {}
     reading.roles.pop("name", None)
     return True
@@ -296,11 +304,11 @@ def _is_level_block(grid: Grid, reading: Reading) -> bool:
         if below is not None and level_columns.begins_with_titles(grid.rows, below):
             block = below
             reading.header, reading.titles = 0, [cell.strip() for cell in grid.rows[0]]
-    if block is None:
+    if block is None or cell_kinds.are_numbers([column(grid, reading, i) for i in block.names]):
         return False
     reading.layout, reading.levels = LEVELS, block
     if "id" not in reading.roles:
-        ids = [i for i in range(min(block.names)) if _is_code_column(column(grid, reading, i))]
+        ids = [i for i in range(min(block.names)) if cell_kinds.is_code_column(column(grid, reading, i))]
         reading.roles |= {"id": ids[0]} if ids else {}
     reading.roles = {role: i for role, i in reading.roles.items() if i not in block.names}
     return True
@@ -312,7 +320,7 @@ def _is_code_table(grid: Grid, reading: Reading) -> bool:
     if "id" not in roles or not {"name", "description"} & roles.keys():
         return False
     codes = column(grid, reading, roles["id"])
-    if len(codes) < 10 or "://" in codes[0] or nesting_share(codes) < NESTED or _are_row_numbers(codes):
+    if len(codes) < 10 or "://" in codes[0] or nesting_share(codes) < NESTED or cell_kinds.are_row_numbers(codes):
         return False
     reading.layout = CODES
     reading.notes.append("--map parent=TITLE names a column of parents, if there is one")
@@ -327,22 +335,11 @@ def _is_edge_list(grid: Grid, reading: Reading, options: ReadOptions) -> bool:
         return True  # the reader of edge lists says which title is missing
     left, right = ([row[i].strip() if i < len(row) else "" for row in grid.rows] for i in (0, 1))
     described = reading.header >= 0 and "id" in reading.roles and len(reading.roles) == 2  # an id and its text
-    if described or _are_measures(left[1:]) or _are_measures(right[1:]):
+    if described or cell_kinds.are_measures(left[1:]) or cell_kinds.are_measures(right[1:]):
         raise _not_understood(grid, reading)
     if len(set(left)) < len(left) or set(left) & set(right) or 2 * len(set(right)) < len(right):
         return True
     raise _not_understood(grid, reading)
-
-
-def _are_row_numbers(codes: Sequence[str]) -> bool:
-    """Whether numbers only count the rows: 10 to 19 are not below 1 then."""
-    numbers = {int(code) for code in codes if code.isdecimal() and len(code) < 10}
-    return len(numbers) == len(codes) and max(numbers) - min(numbers) < 1.2 * len(numbers)
-
-
-def _are_measures(cells: Sequence[str]) -> bool:
-    """Whether nearly all cells are decimal numbers or dates, which name nothing."""
-    return sum(_MEASURE.fullmatch(cell) is not None for cell in cells) >= NESTED * len(cells)
 
 
 def _not_understood(grid: Grid, reading: Reading) -> InputError:
@@ -352,7 +349,8 @@ def _not_understood(grid: Grid, reading: Reading) -> InputError:
         seen = f"the columns {shown} name no parents, levels or paths"
     else:
         seen = "no value of the first column is repeated or stands in the second, so the two are no edges"
-    ways = "--map id=TITLE --nested reads codes that nest, --map parent=TITLE names the column of parents"
+    ways = "--map id=TITLE --nested reads codes that nest, --map parent=TITLE names the column of parents, --map path="
+    ways += "TITLE one of paths"
     if not reading.titles:
         ways = "--nested reads codes that nest (--map id=1,name=2), --columns parent,child says that they are edges"
     return InputError(f"{seen}; {ways}", path=grid.path, line=line)
@@ -383,12 +381,3 @@ def column(grid: Grid, reading: Reading, index: int) -> list[str]:
 
 def _width(grid: Grid) -> int:
     return max(map(len, grid.rows))
-
-
-def _is_code_column(cells: Sequence[str]) -> bool:
-    """All different, short and without blanks inside, most with a digit."""
-    filled = [cell for cell in cells if cell]
-    if len(filled) < 0.9 * len(cells) or len(set(filled)) < len(filled):
-        return False
-    plain = sum(" " not in cell and len(cell) <= 64 for cell in filled)
-    return plain >= 0.98 * len(filled) and sum(any(map(str.isdecimal, cell)) for cell in filled) >= 0.5 * len(filled)

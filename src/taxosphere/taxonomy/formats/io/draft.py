@@ -126,7 +126,8 @@ class Draft:
 
 
 def _united(items: tuple[Any, ...], more: Iterable[Any]) -> tuple[Any, ...]:
-    return (*items, *(item for item in more if item not in items))
+    present = set(items)
+    return (*items, *(item for item in more if item not in present)) if more else items
 
 
 def meanings(ids: Sequence[str], names: Sequence[str]) -> dict[str, str | None]:

@@ -11,7 +11,7 @@ from taxosphere.errors import InputError
 from taxosphere.taxonomy.formats.io import delimiter, markdown, workbook
 from taxosphere.taxonomy.formats.io.encodings import SourceText, read_source
 from taxosphere.taxonomy.formats.io.options import ReadOptions
-from taxosphere.taxonomy.formats.io.streams import bare_suffix, check_line_ends
+from taxosphere.taxonomy.formats.io.streams import OLD_LINE_ENDS, bare_suffix, check_line_ends
 from taxosphere.taxonomy.formats.io.tables import strict_rows, tab_rows
 
 TEXT_SUFFIXES = (".tsv", ".csv", ".txt", ".tab", *markdown.SUFFIXES)
@@ -85,6 +85,9 @@ def read_grid(path: Path, options: ReadOptions, most: int | None = None) -> Grid
 
 def parse_grid(source: SourceText, path: Path, most: int | None = None) -> Grid:
     """The rows of a text; the suffix of `path` says what may part their cells."""
+    first = source.text.find("\r")
+    if 0 <= first < source.text.find("\n") and source.text[first + 1] != "\n":
+        raise InputError(OLD_LINE_ENDS, path=path, line=1)
     lines = _lines(source.text)
     if most is not None:
         lines = islice(lines, most)

@@ -49,6 +49,7 @@ BEHIND = tuple(
     )
 )
 ALMOST_ALL = 0.98
+_NUMBER = re.compile(r"[-+]?[\d., ]*\d(?:[eE][-+]?\d+)?")
 # What holds "/" or ":" and is no path: addresses, ids such as GO:0008150, dates, times and ratios.
 _NO_PATH = re.compile(r"[A-Za-z][\w+.-]*:(?!:)\S*|[\d\s/:;|.,+-]+")
 LONGEST = 400  # characters in which an id is sought beside a path; the time grows with their square
@@ -128,6 +129,32 @@ def recognise_style(texts: Sequence[str], separator: str | None = None, with_ids
     if separator and best is None:
         return PathStyle(separator)
     return best if best is not None and (best.score > 0 or separator) else None
+
+
+def is_believable(texts: Sequence[str], style: PathStyle) -> bool:
+    """Whether a column is one of paths although nothing but its content says so.
+
+    Addresses, units and ids hold slashes, bars and colons too. Paths differ from row to row, and their separator parts
+    nothing else, has blanks around it, or parts paths that begin with each other.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        The cells.
+    style : PathStyle
+        What `recognise_style` returned for them.
+    """
+    sample = [text for text in texts[:SAMPLE] if text]
+    if 2 * len(set(sample)) < len(sample):
+        return False
+    several = [text for text in sample if style.separator in text]
+    spaced = sum(f" {style.separator} " in text for text in several)
+    return style.separator in CLEAR or spaced >= 0.8 * len(several) or style.score >= 2 * ALMOST_ALL
+
+
+def is_number(text: str) -> bool:
+    """Whether a text is a whole or decimal number."""
+    return _NUMBER.fullmatch(text) is not None
 
 
 def _present(texts: Sequence[str]) -> list[str]:

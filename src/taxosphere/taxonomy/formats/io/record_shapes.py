@@ -91,6 +91,7 @@ def shape_of(value: Any, path: Path, naming: tuple[str, ...]) -> Shape:
         return Shape([value], "tree")
     return (
         _graph(value, path)
+        or _headed(value, path, naming)
         or _one_tree(value, naming)
         or _by_id(value, naming)
         or _wrapped(value, path, naming)
@@ -127,6 +128,14 @@ def _is_branch(value: Any) -> bool:
     return value is None or isinstance(value, list | dict)
 
 
+def _headed(top: jv.Entry, path: Path, naming: tuple[str, ...]) -> Shape | None:
+    """Objects by id that name each other, below a key of an object whose name is that of the whole."""
+    by_id = [key for key, value in top.items() if isinstance(value, jv.Entry) and _by_id(value, naming) is not None]
+    if len(by_id) != 1 or _refers(top) or len(top[by_id[0]]) < 2 or not _related(top[by_id[0]]):
+        return None
+    return _wrapped(top, path, naming)
+
+
 def _one_tree(top: jv.Entry, naming: tuple[str, ...]) -> Shape | None:
     """The object is a concept, the root of all others: it has a name, or a list whose objects have that list too."""
     if jv.text_of(top, *jv.NAME, "id") or any(jv.text_of(top, key) for key in naming if key in top):
@@ -158,8 +167,14 @@ def _by_id(top: jv.Entry, naming: tuple[str, ...]) -> Shape | None:
     entries = []
     for key, value in top.items():
         first = [] if "id" in value else [("id", key)]
-        entries.append(jv.Entry([*first, *value.items()], value.line))
+        entries.append(jv.Entry([*first, *((name, _ungrouped(item)) for name, item in value.items())], value.line))
     return Shape(entries, "by id")
+
+
+def _ungrouped(value: Any) -> Any:
+    """A list of groups of names as one list of names: children that several ways add up to the same."""
+    grouped = isinstance(value, list) and value and all(isinstance(item, list) and _texts(item) for item in value)
+    return list(dict.fromkeys(name for group in value for name in group)) if grouped else value
 
 
 def _is_described(entry: jv.Entry, naming: tuple[str, ...]) -> bool:

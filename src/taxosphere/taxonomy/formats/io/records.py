@@ -22,6 +22,7 @@ from taxosphere.taxonomy.formats.io.record_shapes import Shape, shape_of
 
 NO_PARENT = frozenset({"0", "-1", "#", "none", "null", "root", "nan"})
 OURS = ("id", "children", *jv.DETAILS, *jv.PARENTS, "child", "child_id")
+_MANY = 5  # objects in a concept without children that are believed to be concepts
 
 
 @dataclass
@@ -121,7 +122,10 @@ def check_edges(draft: Draft, records: Records) -> None:
     records : Records
         What it was read from.
     """
-    if draft.parents or len(draft.ids) < 2 or draft.faults:
+    if draft.parents or draft.faults:
+        return
+    if len(draft.ids) < 2:
+        _check_unread(draft, records)
         return
     counts = rk.KeyCounts([entry for entry in records.entries if isinstance(entry, dict)])
     keys = rk.relation_keys(counts, OURS, {*draft.ids, *draft.names})
@@ -134,6 +138,23 @@ def check_edges(draft: Draft, records: Records) -> None:
     shown = ", ".join(f"'{key[:40]}'" for key in list(counts.values)[:8])
     seen = f" among the keys {shown}" if shown else ""
     draft.notes.append(f"not one edge: no relation{seen}; --map parent=KEY or --map child=KEY states one")
+
+
+def _check_unread(draft: Draft, records: Records) -> None:
+    """Refuse a file with one concept that holds many objects which are no part of it."""
+    top = records.entries[0] if records.entries and isinstance(records.entries[0], dict) else {}
+    unread = [key for key, value in top.items() if isinstance(value, dict | list) and _objects(value) >= _MANY]
+    if unread:
+        shown = ", ".join(f"'{key[:40]}'" for key in unread[:4])
+        message = f"one concept, '{draft.names[0][:40]}', and {shown} hold objects that are not read as below it"
+        raise InputError(
+            f"{message}; save what one of them holds as a file of its own, or state --map child=KEY", draft.path
+        )
+
+
+def _objects(value: Any) -> int:
+    items = value.values() if isinstance(value, dict) else value
+    return sum(isinstance(item, dict) for item in items)
 
 
 def _check_mapping(options: ReadOptions, entries: list[Any], path: Path) -> None:
