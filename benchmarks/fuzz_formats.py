@@ -19,14 +19,15 @@ import time
 import traceback
 import warnings
 from collections import Counter
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from support.mutations import mutated, samples
+from support.mutations import bombs, mutated, samples
 from taxosphere import Taxonomy
 from taxosphere.errors import TaxosphereError
 
-SECONDS, GIGABYTES, CHUNK = 10, 2, 200
+SECONDS, GIGABYTES, CHUNK, EVERY = 10, 2, 200, 200
 
 
 class TooSlowError(Exception):
@@ -40,7 +41,7 @@ def read_chunk(first: int, count: int, random_state: int, answers: Any) -> None:
     files = samples()
     _read(next(iter(files)), next(iter(files.values())))
     for number in range(first, first + count):
-        name, content = mutated(files, number, random_state)
+        name, content = made(files, number, random_state)
         before, began = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()
         signal.setitimer(signal.ITIMER_PROF, SECONDS)  # of the processor: other work does not count
         try:
@@ -52,6 +53,20 @@ def read_chunk(first: int, count: int, random_state: int, answers: Any) -> None:
         signal.setitimer(signal.ITIMER_PROF, 0)
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         answers.put((number, name, outcome, time.process_time() - began, peak, peak - before))
+
+
+def made(files: dict[str, bytes], number: int, random_state: int) -> tuple[str, bytes]:
+    """Name and content of a file: every two hundredth is one that holds far more than its size."""
+    if number % EVERY != EVERY - 1:
+        return mutated(files, number, random_state)
+    kinds = list(large().items())
+    return kinds[number // EVERY % len(kinds)]
+
+
+@cache
+def large() -> dict[str, bytes]:
+    """Made once, before the processes are started."""
+    return bombs()
 
 
 def _too_slow(*_: object) -> None:
@@ -74,6 +89,7 @@ def run(first_file: int, files: int, random_state: int, state: Path, keep: Path 
     new: dict[str, Any] = {"done": first_file, "formats": {}, "faults": []}
     tally: dict[str, Any] = json.loads(state.read_text()) if state.exists() else new
     context = multiprocessing.get_context("fork")
+    large()
     while tally["done"] < files:
         first, count = tally["done"], min(CHUNK, files - tally["done"])
         answers: Any = context.SimpleQueue()
@@ -84,14 +100,14 @@ def run(first_file: int, files: int, random_state: int, state: Path, keep: Path 
             _count(tally, number, name, outcome, seconds, peak, growth)
         if len(received) < count:  # the process died of this one
             number = first + len(received)
-            name, _ = mutated(samples(), number, random_state)
+            name, _ = made(samples(), number, random_state)
             _count(tally, number, name, "crashed", SECONDS, 0, 0)
         tally["done"] = first + max(1, min(count, len(received) + (len(received) < count)))
         state.write_text(json.dumps(tally))
         if keep is not None:
             for number, name, *_ in tally["faults"]:
                 keep.mkdir(parents=True, exist_ok=True)
-                (keep / f"{number}-{name}").write_bytes(mutated(samples(), number, random_state)[1])
+                (keep / f"{number}-{name}").write_bytes(made(samples(), number, random_state)[1])
     return tally
 
 
@@ -150,8 +166,9 @@ def page(tally: dict[str, Any], random_state: int) -> str:
         "# Damaged files",
         "",
         f"{total['files']:,} files over all readers, each a small sound file with random damage (random state "
-        f"{random_state}): {total['read']:,} were still read, {total['refused']:,} refused in one line, "
-        f"{total['faults']:,} ended otherwise (a traceback, more than {SECONDS} CPU s, more than {GIGABYTES} GB).",
+        f"{random_state}), every two hundredth a bomb (gzip, bzip2, xz, zip, XLSX, XML entities, YAML aliases, depth): "
+        f"{total['read']:,} were still read, {total['refused']:,} refused in one line, {total['faults']:,} ended "
+        f"otherwise (a traceback, more than {SECONDS} CPU s, more than {GIGABYTES} GB).",
         f"Slowest file: {max(row['slowest'] for row in rows.values()):.2f} CPU s. Most memory of a process: "
         f"{tally['peak'] / 1024:,.0f} MB. Made by `benchmarks/fuzz_formats.py --files {total['files']}`.",
         "",

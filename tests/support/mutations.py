@@ -166,6 +166,32 @@ def samples() -> dict[str, bytes]:
     return dict(sorted(files.items()))
 
 
+def bombs() -> dict[str, bytes]:
+    """Small files that hold a thousand times as much, by their names: archives, XML entities, YAML aliases, depth."""
+    lines = b"a\tb\n" * (4 << 20)
+    one = {".gz": gzip.compress(lines, 9), ".bz2": bz2.compress(lines), ".xz": lzma.compress(lines)}
+    files = {f"bomb.tsv{suffix}": content * 200 for suffix, content in one.items()}
+    files["bomb.zip"] = _deflated("x.tsv", lines, 20)
+    entities = "".join(f'<!ENTITY a{i} "{f"&a{i - 1};" * 10 if i else "x" * 100}">' for i in range(10))
+    for name, top in (("rdf", "rdf:RDF"), ("opml", "opml"), ("mm", "map"), ("graphml", "graphml"), ("owx", "Ontology")):
+        space = ' xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"' if name == "rdf" else ""
+        files[f"bomb.{name}"] = f"<!DOCTYPE x [{entities}]><{top}{space}>&a9;</{top}>".encode()
+    aliases = "".join(f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 10) if i else 'x'}]\n" for i in range(10))
+    files["bomb.yaml"] = aliases.encode()
+    files["deep.json"] = b'{"name": "a", "children": [' * 100_000
+    files["deep.nwk"] = b"(" * 300_000 + b"a" + b")" * 300_000 + b";"
+    files["bomb.xlsx"] = _deflated("xl/worksheets/sheet1.xml", b"<row><c><v>1</v></c></row>" * (1 << 19), 20)
+    return files
+
+
+def _deflated(name: str, content: bytes, times: int) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive, archive.open(name, "w") as member:
+        for _ in range(times):
+            member.write(content)
+    return buffer.getvalue()
+
+
 def mutated(files: dict[str, bytes], number: int, random_state: int = 0) -> tuple[str, bytes]:
     """Name and content of one damaged file.
 
