@@ -153,7 +153,7 @@ def page(results: dict[str, dict[str, Any]]) -> list[str]:
     def line(label: str, values: list[float], digits: int = 1) -> None:
         first, last = values[0], values[len(made) - 1]
         ratio = made[-1]["concepts"] / made[0]["concepts"]
-        cells = " | ".join(f"{value:.{digits}f}" for value in values)
+        cells = " | ".join("–" if math.isnan(value) else f"{value:.{digits}f}" for value in values)
         lines.append(f"| {label} | {cells} | {exponent(first, last, ratio)} |")
 
     for phase in made[0]["phases"]:

@@ -16,6 +16,9 @@ from taxosphere.taxonomy import Concept
 from taxosphere.typing import Floats
 
 
+_BLOCK = 1 << 16  # vectors that are embedded at once: hidden layers of more would fill the memory
+
+
 @dataclass(frozen=True)
 class SpherePoints:
     """Concepts on the sphere as numpy arrays: points, mean directions and concentrations.
@@ -71,8 +74,10 @@ def embed(network: SphereNetwork, vectors: Floats) -> SpherePoints:
         (n, m) text vectors of names with descriptions.
     """
     with torch.no_grad():
-        z, mu, kappa = network(torch.from_numpy(vectors))
-    return SpherePoints(z.numpy(), mu.numpy(), kappa.numpy())
+        blocks = [network(block) for block in torch.split(torch.from_numpy(vectors), _BLOCK)]
+    if len(blocks) == 1:
+        return SpherePoints(*(part.numpy() for part in blocks[0]))
+    return SpherePoints(*(torch.cat(parts).numpy() for parts in zip(*blocks, strict=True)))
 
 
 def encode_queries(network: SphereNetwork, concepts: Sequence[Concept], text_vectors: TextVectors) -> Queries:
