@@ -15,7 +15,6 @@ from taxosphere.ranking.lexical.parse import ParsedConcept, parse_concept
 from taxosphere.taxonomy import Concept
 from taxosphere.typing import Floats
 
-
 _BLOCK = 1 << 16  # vectors that are embedded at once: hidden layers of more would fill the memory
 
 
