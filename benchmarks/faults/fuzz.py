@@ -6,7 +6,7 @@ Targets are those of tests/support/fuzzing.py and fuzzed_service.py: settings, m
 standard input, arguments and environment variables, the REST API, the reconciliation API and the tools for agents.
 Taxonomy files are offered by benchmarks/fuzz_formats.py, review tables by fuzz_tables.py. An input is made from its
 number. It may take ten seconds of the processor; whatever ends otherwise than accepted or refused is printed and
-counted by what it raised. Each target runs in a process of its own with at most 6 GB, a thousand inputs at a time, and
+counted by what it raised. Each target runs in a process of its own with at most 6 GB, ten thousand inputs at a time, and
 what is done is kept in OUT: a run that was stopped goes on.
 """
 
@@ -31,7 +31,7 @@ from support.fuzzing import TARGETS
 from taxosphere import atomic
 
 ALL = {**TARGETS, **SERVICES}
-SECONDS, GIGABYTES, CHUNK = 10, 6, 1000
+SECONDS, GIGABYTES, CHUNK = 10, 6, 10_000
 
 
 class TooSlowError(BaseException):

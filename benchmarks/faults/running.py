@@ -19,7 +19,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-PATIENCE = 120.0  # seconds after which a command hangs
+PATIENCE = 120.0  # seconds; a command that has done nothing for so long, or worked for longer, hangs
+_PROGRESS = 0.5  # processor seconds in that time: what a process gets on a very busy machine
 _DAC_OVERRIDE, _DAC_READ_SEARCH, _FOWNER = 1, 2, 3  # capabilities with which root ignores permissions
 _CAPBSET_DROP = 24
 _CAPABILITY_VERSION = 0x20080522
@@ -63,6 +64,7 @@ class Running:
     cpu: float = 0.0
     hung: bool = False
     waited: float = 0.0
+    used: float = 0.0
     looked: float = field(default_factory=time.monotonic)
 
     def cpu_so_far(self) -> float:
@@ -85,8 +87,11 @@ class Running:
             self.waited += min(now - self.looked, 0.5)  # where all of us were suspended, it did not hang
             self.looked = now
             if self.waited > PATIENCE:
-                self.hung = True
-                self.kill()
+                used = self.cpu_so_far()
+                self.hung = used - self.used < _PROGRESS or used > PATIENCE
+                self.used, self.waited = used, 0.0
+                if self.hung:
+                    self.kill()
         return self.code is not None
 
     def wait(self) -> None:
