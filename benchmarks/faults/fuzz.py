@@ -6,8 +6,8 @@ Targets are those of tests/support/fuzzing.py and fuzzed_service.py: settings, m
 standard input, arguments and environment variables, the REST API, the reconciliation API and the tools for agents.
 Taxonomy files are offered by benchmarks/fuzz_formats.py, review tables by fuzz_tables.py. An input is made from its
 number. It may take ten seconds of the processor; whatever ends otherwise than accepted or refused is printed and
-counted by what it raised. Each target runs in a process of its own with at most 6 GB, ten thousand inputs at a time, and
-what is done is kept in OUT: a run that was stopped goes on.
+counted. Each target runs in a process of its own with at most 6 GB, and what is done is kept in OUT: a run that was
+stopped goes on.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def offer(name: str, first: int, count: int, answers: Connection) -> None:
 def run_chunk(name: str, first: int, count: int) -> dict[str, Any]:
     """Outcomes of some inputs, offered in a process of their own."""
     ours, theirs = multiprocessing.Pipe(duplex=False)
-    process = multiprocessing.get_context("spawn").Process(target=offer, args=(name, first, count, theirs))
+    process = multiprocessing.get_context("fork").Process(target=offer, args=(name, first, count, theirs))
     process.start()
     theirs.close()
     outcomes: dict[str, Any] = {"crashed": 1}

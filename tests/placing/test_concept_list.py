@@ -214,3 +214,9 @@ def test_a_damaged_page_of_a_parquet_file_is_refused_in_one_line(tmp_path: Path)
     path.write_bytes(content)
     with pytest.raises(InputError, match="is damaged after row 0"):
         read_list(path)
+
+
+def test_an_image_whose_name_is_too_long_for_a_file_stays_as_it_is(tmp_path: Path) -> None:
+    entry = "x" * 5000
+    [(_, concept)] = read_list(_write(tmp_path, "new.csv", f"name,image\nowl,{entry}\n"))
+    assert concept.images == (entry,)

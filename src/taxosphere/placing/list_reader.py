@@ -212,7 +212,11 @@ def _several(cell: _Cell) -> tuple[str, ...]:
 def _image_path(entry: str, source: Path) -> str:
     """The entry as a path from the folder of the list; as it is where it is a key into vectors, which need no file."""
     path = source.absolute().parent / expand_home(entry)
-    return str(path) if path.exists() or glob.has_magic(entry) else entry
+    try:
+        there = path.exists()
+    except OSError:  # longer than a name may be
+        return entry
+    return str(path) if there or glob.has_magic(entry) else entry
 
 
 def _table_rows(source: Path, rows: Iterator[tuple[int, list[str]]], warn: Warn) -> _Rows:
