@@ -51,7 +51,11 @@ def test_expanding_accepts_what_is_sure(bench: Workbench, client: Client) -> Non
     assert counts["open"] == job.result["review"]
 
 
-def test_a_retrained_model_is_compared_and_switched_to_and_back(bench: Workbench, client: Client) -> None:
+def test_a_retrained_model_is_compared_and_switched_to_and_back(
+    bench: Workbench, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[Any] = []
+    monkeypatch.setattr(bench.hub, "_tell", told.extend)
     accepted = client.send_json("decisions/bulk", {"threshold": 0}).json()["accepted"]
     client.send_json("jobs", {"kind": "retrain"})
     job = work(bench)
@@ -59,11 +63,17 @@ def test_a_retrained_model_is_compared_and_switched_to_and_back(bench: Workbench
     assert (accepted, job.result["figures"]["compared_on"]) == (20, 0), "a fifth of twenty is too few to compare"
     first, second = client.read("model")["versions"]
     assert (first["active"], second["active"]) == (True, False)
+    told.clear()
     for version, concepts in ((second, 93), (first, 73)):
         assert client.send_json("model/activate", {"id": version["id"]}).status_code == 200
         until = time.monotonic() + 20
         while bench.suggester.version != version["id"] and time.monotonic() < until:
             time.sleep(0.05)
+        while sum(notice.data == {"id": version["id"]} for notice in tuple(told)) < 2 and time.monotonic() < until:
+            time.sleep(0.05)
+        names = [notice.name for notice in told if notice.data == {"id": version["id"]}]
+        assert names == ["model", "model"], "pages ask at once, and again when it answers"
+        told.clear()
         assert client.read("model")["trained_on"]["concepts"] == concepts
     assert client.send_json("model/activate", {"id": "none"}).status_code == 404
 

@@ -202,6 +202,8 @@ class Workbench:
                 with self.store.asking() as connection:
                     self.pending.reset(connection)
                 notices.append(Notice("model", {"id": state.model}))
+            if self._changed("answering", self.suggester.version):  # what the one before has said is old
+                notices.append(Notice("model", {"id": self.suggester.version}))
             if self.suggester.version not in ("", state.model) and self._changed("loading", state.model):
                 active = self.active_model()
                 self.suggester.switch(active.id, active.path)
