@@ -37,6 +37,10 @@ def test_a_row_is_below_the_nearest_one_above_it_that_is_less_deep(tmp_path: Pat
     assert set(Taxonomy.read(tmp_path / "y.csv").edges()) == edges
 
 
+def test_short_rows_are_filled_up(tmp_path: Path) -> None:
+    assert read(tmp_path, "Level,Name,Code\n1,a,A\n2,b\n").names == ("a", "b")
+
+
 def test_without_codes_a_concept_is_its_path(tmp_path: Path) -> None:
     taxonomy = read(tmp_path, "Ebene;Bezeichnung\n0;Küche\n1;Zubehör\n0;Bad\n1;Zubehör\n")
     assert taxonomy.ids == ("Küche", "Küche > Zubehör", "Bad", "Bad > Zubehör")

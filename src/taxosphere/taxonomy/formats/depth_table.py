@@ -30,7 +30,8 @@ def read(path: Path, options: ReadOptions) -> Draft:
     name = roles.get("name", roles.get("description", roles.get("id", -1)))
     taken = {depth, name, *([roles["id"]] if "id" in roles else [])}
     details = cells.detail_names(reading.titles, taken)
-    rows = grid.rows[reading.header + 1 :]
+    width = len(reading.titles)
+    rows = [[*row, *[""] * (width - len(row))] for row in grid.rows[reading.header + 1 :]]
     steps = depth_column.depths([row[depth] for row in rows]) or []
     ids = [row[roles["id"]].strip() for row in rows] if "id" in roles else []
     unique = bool(ids) and all(ids) and len(set(ids)) == len(ids)

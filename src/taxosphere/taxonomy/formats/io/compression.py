@@ -76,7 +76,7 @@ def single_member(path: Path) -> str:
 
 def _is_content(item: zipfile.ZipInfo) -> bool:
     path = PurePosixPath(item.filename)
-    return not item.is_dir() and "__MACOSX" not in path.parts and not path.name.startswith(".")
+    return bool(item.filename) and not item.is_dir() and "__MACOSX" not in path.parts and not path.name.startswith(".")
 
 
 @contextmanager
