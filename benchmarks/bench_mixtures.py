@@ -81,7 +81,7 @@ def measure(folder: str, n_queries: int, run: int) -> None:
     network = train_head(
         torch.from_numpy(views.full), split.seed, config, random_state=run, epochs=min(EPOCHS, config.training.epochs)
     ).network
-    index = CandidateIndex(split.seed, views, embed(network, views.full), len(split.seed))
+    index = CandidateIndex(split.seed, views, embed(network, views.full))
     encoded = encode_queries(network, queries, text_encoders.encode_text_vectors(encoder, queries))
     lists = [
         make_shortlist(index, encoded.part(block), config.ranking.families, DEFAULT_FIRST_STAGE)

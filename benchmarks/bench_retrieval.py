@@ -57,7 +57,7 @@ def prepare(folder: str, n_leaves: int) -> tuple[CandidateIndex, Queries, tuple[
     hidden = np.array([seed.position(query.id) for query in split.queries])
     network = embedding.frozen(vectors, config, EPOCHS)(split.seed, kept, 0)[1]
     texts = vectors.take(kept)
-    index = CandidateIndex(split.seed, texts, embed(network, texts.full), len(split.seed))
+    index = CandidateIndex(split.seed, texts, embed(network, texts.full))
     return index, encode_queries(network, split.queries, vectors.take(hidden)), split.gold
 
 

@@ -170,8 +170,7 @@ class Estimator(ABC):
             "ask for fewer concepts at a time, or use 'suggest_many', which makes no table",
         )
         values = np.empty((len(queries), len(self.taxonomy)), np.float32)
-        index = self.fitted.index
-        for batch in inference.rank_queries(self.fitted, index, queries, n_explained=0, all_scores=all_scores):
+        for batch in inference.rank_queries(self.fitted, queries, n_explained=0, all_scores=all_scores):
             values[batch.rows] = take(batch)
         return values
 

@@ -49,9 +49,7 @@ class FirstThree(ParentSet):
 def test_siblings_reasons_and_parents_against_loops(animals: Taxonomy) -> None:
     queries = [Concept("q", "sea bird", "a bird of the sea"), Concept("r", "farm dog")]
     views = encode_text_vectors(GramEncoder(), list(animals.concepts()))
-    index = CandidateIndex(
-        animals, views, SpherePoints(views.full, views.full, np.ones(len(animals), np.float32)), len(animals)
-    )
+    index = CandidateIndex(animals, views, SpherePoints(views.full, views.full, np.ones(len(animals), np.float32)))
     asked = encode_text_vectors(GramEncoder(), queries).full
     ranked = _ranked(len(animals), min(10, len(animals)))
     batch = RankedBatch(

@@ -44,13 +44,6 @@ def test_scores_order_everything_and_the_shortlist_comes_first(fitted: Fitted, s
         assert len(rest) == 0 or scores[rest].max() < scores[listed].min()
 
 
-def test_an_excluded_concept_is_no_candidate(fitted: Fitted, strangers: list[Concept]) -> None:
-    bird = fitted.seed.position("bird")
-    found = _rank(fitted, strangers[:1], exclude=np.array([bird]))
-    assert bird not in found.positions[0]
-    np.testing.assert_allclose(found.probabilities.sum(1) + found.none_probability, 1, rtol=1e-5)
-
-
 def test_contributions_are_there_for_every_candidate_and_feature(fitted: Fitted, strangers: list[Concept]) -> None:
     found = _rank(fitted, strangers)
     assert found.contributions.shape == (*found.positions.shape, len(found.feature_names))

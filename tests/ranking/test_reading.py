@@ -63,7 +63,7 @@ def _ranker(seed: Taxonomy, make_reader: MakeReader | None) -> tuple[Ranker, Can
         gamma=1.0,
         random_state=0,
     )
-    return ranker, CandidateIndex(seed, vectors, embed(network, vectors.full), len(seed)), network
+    return ranker, CandidateIndex(seed, vectors, embed(network, vectors.full)), network
 
 
 def test_the_first_candidates_are_read_and_the_others_get_the_lowest_score(

@@ -54,7 +54,7 @@ def fit(seed: Taxonomy, random_state: int = 0, *overrides: str) -> Fitted:
     config = PolarisConfig().with_overrides((*wanted, *overrides))
     views = encode_text_vectors(GramEncoder(), list(seed.concepts()))
     network = train_head(torch.from_numpy(views.full), seed, config, random_state=random_state).network
-    index = CandidateIndex(seed, views, embed(network, views.full), len(seed))
+    index = CandidateIndex(seed, views, embed(network, views.full))
     ranker = fit_ranker(
         seed,
         frozen(views, config, 5),

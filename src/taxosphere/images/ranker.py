@@ -121,7 +121,6 @@ class ImageIndex:
             taxonomy=self.taxonomy,
             text_vectors=TextVectors(self.means, self.means),
             points=SpherePoints(self.means, self.means, np.ones(len(self.means), np.float32)),
-            n_trusted=len(self.taxonomy),
         )
 
     @cached_property
@@ -144,8 +143,8 @@ def image_features(index: ImageIndex, directions: Floats) -> dict[str, Floats]:
     features = {
         "image similarity": np.where(present, similarity, subtree),
         "image similarity to descendants": subtree,
-        "parent of similar concepts, by image": _dense(votes @ candidates.trusted_parents),
-        "grandparent of similar concepts, by image": _dense(votes @ candidates.trusted_parents @ candidates.parents),
+        "parent of similar concepts, by image": _dense(votes @ candidates.parents),
+        "grandparent of similar concepts, by image": _dense(votes @ candidates.parents @ candidates.parents),
         "votes at or below it, by image": at_or_below,
         "votes at or below its parent, by image": _of_parents(index, at_or_below),
         "votes at or below its grandparent, by image": _of_parents(index, _of_parents(index, at_or_below)),
@@ -158,7 +157,7 @@ def image_features(index: ImageIndex, directions: Floats) -> dict[str, Floats]:
         by_text = np.asarray(directions @ index.text_directions.T, np.float32)
         text_votes = vote_weights(by_text, _VOTERS, _SHARPNESS).matrix(by_text.shape[1])
         features["text to image similarity"] = by_text
-        features["parent of similar concepts, by text and image"] = _dense(text_votes @ candidates.trusted_parents)
+        features["parent of similar concepts, by text and image"] = _dense(text_votes @ candidates.parents)
         features["most similar child, by text and image"] = most_similar_child_dense(candidates, by_text)
     return {name: np.asarray(values, np.float32) for name, values in features.items()}
 

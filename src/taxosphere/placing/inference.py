@@ -131,7 +131,6 @@ def assemble(
         taxonomy=taxonomy,
         text_vectors=text_vectors,
         points=embed(network, text_vectors.full),
-        n_trusted=len(taxonomy),
         parsed_tokens=tokens,
     )
     return Fitted(
@@ -196,10 +195,8 @@ class RankedBatch:
 
 def rank_queries(
     fitted: Fitted,
-    index: CandidateIndex,
     queries: Sequence[Concept],
     *,
-    exclude: Longs | None = None,
     n_explained: int | None = None,
     all_scores: bool = False,
 ) -> Iterator[RankedBatch]:
@@ -209,12 +206,8 @@ def rank_queries(
     ----------
     fitted
         The model.
-    index
-        The candidates; ``fitted.index``, or one with further concepts behind those.
     queries
         New concepts.
-    exclude
-        (queries,) position of a candidate that each query must not see; None excludes none.
     n_explained
         How many of each list, from the first, get contributions of features; None for all.
     all_scores
@@ -237,14 +230,13 @@ def rank_queries(
     for with_text, with_images in np.unique(kinds, axis=0):
         same_kind = np.flatnonzero((kinds == (with_text, with_images)).all(1))
         image_model = fitted.image_model if with_images else None
-        for block in query_blocks(len(same_kind), len(index.taxonomy)):
+        for block in query_blocks(len(same_kind), len(fitted.index.taxonomy)):
             rows = same_kind[block]
             batch = [queries[i] for i in rows]
             if image_model is not None and not with_text:
                 yield _rank_images(image_model, batch, rows)
             else:
-                hidden = None if exclude is None else exclude[rows]
-                yield _rank_texts(fitted, image_model, index, batch, rows, hidden, n_explained, all_scores)
+                yield _rank_texts(fitted, image_model, batch, rows, n_explained, all_scores)
 
 
 def _rank_images(image_model: ImageModel, queries: Sequence[Concept], rows: Longs) -> RankedBatch:
@@ -262,10 +254,8 @@ def _rank_images(image_model: ImageModel, queries: Sequence[Concept], rows: Long
 def _rank_texts(
     fitted: Fitted,
     image_model: ImageModel | None,
-    index: CandidateIndex,
     queries: Sequence[Concept],
     rows: Longs,
-    exclude: Longs | None,
     n_explained: int | None,
     all_scores: bool,
 ) -> RankedBatch:
@@ -277,7 +267,7 @@ def _rank_texts(
     # here. The products of a single query leave none behind.
     with one_thread() if len(queries) > 1 else nullcontext():
         encoded = encode_queries(fitted.network, queries, vectors)
-        ranking = fitted.ranker.rank(index, encoded, exclude=exclude, n_explained=n_explained, all_scores=all_scores)
+        ranking = fitted.ranker.rank(fitted.index, encoded, n_explained=n_explained, all_scores=all_scores)
     asked = n_explained != 0  # rankings alone need no names
     duplicates = _named_alike(fitted, queries, vectors, ranking) if asked else [()] * len(queries)
     if image_model is not None:
@@ -286,7 +276,7 @@ def _rank_texts(
         duplicates = [(*a, *b) for a, b in zip(duplicates, _recognised(by_image, fitted.index.taxonomy), strict=True)]
     return RankedBatch(
         rows=rows,
-        index=index,
+        index=fitted.index,
         vectors=vectors.full,
         ranking=ranking,
         duplicates=duplicates,
@@ -335,15 +325,13 @@ def suggest_many(fitted: Fitted, queries: Sequence[Concept], *, k: int) -> Itera
         One for each query, in the order of `queries`.
     """
     blocks = (queries[start : start + _BLOCK] for start in range(0, len(queries), _BLOCK))
-    return chain.from_iterable(suggest_block(fitted, fitted.index, block, k=k) for block in blocks)
+    return chain.from_iterable(_suggest_block(fitted, block, k=k) for block in blocks)
 
 
-def suggest_block(
-    fitted: Fitted, index: CandidateIndex, queries: Sequence[Concept], *, k: int, exclude: Longs | None = None
-) -> list[Suggestions]:
+def _suggest_block(fitted: Fitted, queries: Sequence[Concept], *, k: int) -> list[Suggestions]:
     """Suggestions for a block of queries; parameters as for `rank_queries` and `suggest_many`."""
     by_row: dict[int, Suggestions] = {}
-    for batch in rank_queries(fitted, index, queries, exclude=exclude, n_explained=places_needed(k)):
+    for batch in rank_queries(fitted, queries, n_explained=places_needed(k)):
         suggestions = make_suggestions(batch, [queries[i] for i in batch.rows], k=k)
         by_row |= zip(batch.rows.tolist(), suggestions, strict=True)
     return [by_row[i] for i in range(len(queries))]

@@ -182,7 +182,6 @@ class Fold:
             taxonomy=seed,
             text_vectors=text_vectors,
             points=embed(self.network, text_vectors.full),
-            n_trusted=len(seed),
             parsed_tokens=self.tokens.take(self.kept),
         )
 
@@ -304,7 +303,6 @@ class _Asking:
                 taxonomy=index.taxonomy.keep(kept),
                 text_vectors=index.text_vectors.take(kept),
                 points=index.points.take(kept),
-                n_trusted=len(kept),
                 parsed_tokens=index.tokens.take(kept),
             )
             share_removed = np.array([np.isin(gold[i], removed).mean() for i in some])

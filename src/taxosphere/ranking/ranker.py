@@ -128,7 +128,6 @@ class Ranker:
         index: CandidateIndex,
         queries: Queries,
         *,
-        exclude: Longs | None = None,
         n_explained: int | None = None,
         all_scores: bool = False,
     ) -> Ranking:
@@ -140,28 +139,22 @@ class Ranker:
             The candidates.
         queries
             Encoded by the network that embedded the candidates.
-        exclude
-            (q,) position of a candidate that each query must not see; None excludes none.
         n_explained
             How many of each list, from the first, get contributions; None for all.
         all_scores
             Whether to score all candidates, not only those on the shortlist.
         """
         return self.rank_shortlist(
-            self.shortlist(index, queries, exclude=exclude, all_scores=all_scores),
+            self.shortlist(index, queries, all_scores=all_scores),
             queries.points.z,
             index.points.z,
             index.radius_gaps,
             n_explained=n_explained,
         )
 
-    def shortlist(
-        self, index: CandidateIndex, queries: Queries, *, exclude: Longs | None = None, all_scores: bool = False
-    ) -> Shortlist:
+    def shortlist(self, index: CandidateIndex, queries: Queries, *, all_scores: bool = False) -> Shortlist:
         """Features of the candidates that the first stage lists, and of the second reader; parameters as for `rank`."""
-        shortlist = make_shortlist(
-            index, queries, self.families, self.first_stage, exclude=exclude, all_scores=all_scores
-        )
+        shortlist = make_shortlist(index, queries, self.families, self.first_stage, all_scores=all_scores)
         if self.reader is None:
             return shortlist
         return self.reader.add_scores(shortlist, queries.concepts, index.taxonomy)

@@ -33,7 +33,7 @@ def made_up() -> CandidateIndex:
     names = [" ".join(rng.choice(WORDS, 3, replace=False)) for _ in range(400)]
     concepts = [Concept(f"c{i}", name, f"a {names[(i - 1) // 5]} of some kind") for i, name in enumerate(names)]
     taxonomy = Taxonomy.from_concepts(concepts, [(f"c{(i - 1) // 5}", f"c{i}") for i in range(1, 400)])
-    return CandidateIndex(taxonomy, encode_text_vectors(GramEncoder(), concepts), _points(rng, 400), 400)
+    return CandidateIndex(taxonomy, encode_text_vectors(GramEncoder(), concepts), _points(rng, 400))
 
 
 def _points(rng: np.random.Generator, count: int) -> SpherePoints:
@@ -107,7 +107,7 @@ def test_a_search_of_compressed_vectors_finds_what_the_exact_one_finds(
 ) -> None:
     """With as many directions as the vectors have, nothing is lost by compressing."""
     monkeypatch.setattr(compression, "DIMENSIONS", 10_000)
-    index = CandidateIndex(made_up.taxonomy, made_up.text_vectors, made_up.points, 400)
+    index = CandidateIndex(made_up.taxonomy, made_up.text_vectors, made_up.points)
     vectors = gather.VectorSimilarities(index, queries)
     joint = sum(vectors.whole(measure) for measure in gather.MEASURES)
     found = gather.search_compressed(index, vectors, 20)
@@ -135,7 +135,7 @@ def test_a_list_is_full_where_most_near_concepts_are_obsolete(made_up: Candidate
         Concept(c.id, c.name, c.description, extras=gone) if i % 20 else c for i, c in enumerate(taxonomy.concepts())
     ]
     marked = Taxonomy.from_concepts(concepts, taxonomy.edges())
-    index = CandidateIndex(marked, made_up.text_vectors, made_up.points, len(marked))
+    index = CandidateIndex(marked, made_up.text_vectors, made_up.points)
     found = make_shortlist(index, queries, FAMILIES, DEFAULT_FIRST_STAGE, length=100, retrieval=FEW)
     assert found.positions.shape == (len(queries), 20)
     assert (found.positions % 20 == 0).all()

@@ -32,9 +32,6 @@ _STORED = ("log_normalizer", "orphan_scores", "radius_gaps", "obsolete", "non_le
 class CandidateIndex:
     """Candidates with their vectors; matrices over them are computed when they are first needed.
 
-    All n concepts are candidates. Only the first ``n_trusted`` vote, stand as examples and are counted below others:
-    concepts attached provisionally must not be evidence for their own attachment.
-
     Attributes
     ----------
     taxonomy
@@ -43,8 +40,6 @@ class CandidateIndex:
         (n, m) of names with descriptions, and of names alone.
     points
         The concepts on the sphere.
-    n_trusted
-        How many of the concepts, from the first, are attached for sure.
     parsed_tokens
         The words of the concepts where they were parsed before; None parses them when needed.
     """
@@ -52,11 +47,10 @@ class CandidateIndex:
     taxonomy: Taxonomy
     text_vectors: TextVectors
     points: SpherePoints
-    n_trusted: int
     parsed_tokens: ConceptTokens | None = None
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
-        """What takes long to compute anew, as arrays; all concepts are trusted."""
+        """What takes long to compute anew, as arrays."""
         arrays: dict[str, NDArray[Any]] = {f"points.{key}": value for key, value in vars(self.points).items()}
         arrays |= {f"compressed.{key}": value for key, value in vars(self.compressed).items()}
         arrays |= {f"child_means.{key}": value for key, value in self.child_means.items()}
@@ -70,7 +64,7 @@ class CandidateIndex:
     ) -> CandidateIndex:
         """The index that `to_arrays` wrote, of the same taxonomy, vectors and tokens."""
         points = SpherePoints(**strip_prefix("points.", arrays))
-        index = cls(taxonomy, text_vectors, points, len(taxonomy), tokens)
+        index = cls(taxonomy, text_vectors, points, tokens)
         vars(index).update(  # as if each had been asked for before
             compressed=CompressedVectors(**strip_prefix("compressed.", arrays)),
             child_means=strip_prefix("child_means.", arrays),
@@ -87,21 +81,6 @@ class CandidateIndex:
         return positions if len(positions) < len(self.taxonomy) else positions[:0]
 
     @cached_property
-    def trusted_taxonomy(self) -> Taxonomy:
-        """The taxonomy without provisionally attached concepts."""
-        all_trusted = self.n_trusted == len(self.taxonomy)
-        return self.taxonomy if all_trusted else self.taxonomy.keep(np.arange(self.n_trusted))
-
-    def _padded(self, values: NDArray[Any]) -> NDArray[Any]:
-        """A value per candidate from one per trusted concept: zero for the others."""
-        return np.pad(values, (0, len(self.taxonomy) - self.n_trusted))
-
-    @cached_property
-    def trusted_parents(self) -> Matrix:
-        """(n_trusted, n): 1 from a trusted concept to its parents."""
-        return self.parents[: self.n_trusted]
-
-    @cached_property
     def parents(self) -> Matrix:
         """(n, n): 1 from a concept to its parents."""
         edges, size = self.taxonomy.edge_array, len(self.taxonomy)
@@ -116,12 +95,12 @@ class CandidateIndex:
 
     @cached_property
     def children(self) -> Matrix:
-        """(n, n_trusted): 1 from a concept to its trusted children."""
-        return sparse.csr_array(self.trusted_parents.T)
+        """(n, n): 1 from a concept to its children."""
+        return sparse.csr_array(self.parents.T)
 
     @cached_property
     def non_leaves(self) -> Longs:
-        """Positions of the candidates that have trusted children, ascending."""
+        """Positions of the candidates that have children, ascending."""
         return np.flatnonzero(np.diff(self.children.indptr))
 
     @cached_property
@@ -139,11 +118,11 @@ class CandidateIndex:
 
     @cached_property
     def child_means(self) -> dict[str, Floats]:
-        """(non-leaves, m) by measure: the unit mean of each candidate's trusted children."""
+        """(non-leaves, m) by measure: the unit mean of each candidate's children."""
         children, texts = self.children[self.non_leaves], self.text_vectors
         means = {}
         for measure, vectors in (("sphere", self.points.z), ("text", texts.full), ("name", texts.name)):
-            total = children @ vectors[: self.n_trusted]
+            total = children @ vectors
             means[measure] = total / np.maximum(np.linalg.norm(total, axis=1), 1e-6).astype(np.float32)[:, None]
         return means
 
@@ -159,39 +138,36 @@ class CandidateIndex:
 
     @cached_property
     def lexical_index(self) -> LexicalIndex:
-        """Matrices over the words of the concepts and of their trusted children."""
-        children = self.children.copy()
-        children.resize(len(self.taxonomy), len(self.taxonomy))
-        return LexicalIndex(self.tokens, children)
+        """Matrices over the words of the concepts and of their children."""
+        return LexicalIndex(self.tokens, self.children)
 
     @cached_property
     def orphan_scores(self) -> Floats:
-        """(n_trusted,) see `orphan_scores`."""
-        return orphan_scores(self.trusted_taxonomy)
+        """(n,) see `orphan_scores`."""
+        return orphan_scores(self.taxonomy)
 
     @cached_property
     def orphan_scores_by_word(self) -> dict[str, Floats]:
         """(words,) per bag of `PHRASE`: mean orphan score of the concepts whose definition has the word there."""
         mean = float(self.orphan_scores.mean())
-        values = np.pad(self.orphan_scores, (0, len(self.taxonomy) - self.n_trusted), constant_values=mean)
-        return {bag: self.lexical_index.bags[bag].mean_by_word(values, mean) for bag in PHRASE}
+        return {bag: self.lexical_index.bags[bag].mean_by_word(self.orphan_scores, mean) for bag in PHRASE}
 
     @cached_property
     def radius_gaps(self) -> Floats:
         """(n,) Δr of the gate, see `gate.delta`."""
-        return self._padded(gate.delta(self.trusted_taxonomy).astype(np.float32))
+        return gate.delta(self.taxonomy).astype(np.float32)
 
     @cached_property
     def static_features(self) -> dict[str, Floats]:
         """(n,) by name: features of a candidate that are the same for every query."""
-        taxonomy, trusted = self.taxonomy, self.trusted_taxonomy
-        children = self._padded(trusted.child_csr.counts.astype(np.float64))
-        edges = trusted.edge_array
+        taxonomy = self.taxonomy
+        children = taxonomy.child_csr.counts.astype(np.float64)
+        edges = taxonomy.edge_array
         leaf_children = np.bincount(edges[:, 0], weights=children[edges[:, 1]] == 0, minlength=len(taxonomy))
         parents = taxonomy.parent_csr.counts
         siblings = self.parents @ np.log1p(children)
         features = {
-            "descendants": np.log1p(self._padded(trusted.descendants)),
+            "descendants": np.log1p(taxonomy.descendants),
             "children": np.log1p(children),
             "is leaf": children == 0,
             "depth": taxonomy.levels / max(1, taxonomy.levels.max(initial=0)),

@@ -92,7 +92,7 @@ def compute_features(
         families=tuple(families),
         columns=columns,
         orphan_features=orphan_features(index, pool, similarity, bags, families),
-        nearness=pool_nearness(pool, similarity["text"], index.n_trusted),
+        nearness=pool_nearness(pool, similarity["text"]),
     )
 
 
@@ -151,40 +151,35 @@ def vote_features(index: CandidateIndex, pool: Pool, similarity: Columns, famili
     sharpness |= {"words": _WORD_SHARPNESS} if "descriptions" in families else {}
     sharpness |= {"spelling": _WORD_SHARPNESS} if "names" in families else {}
     child, parent = pool.links(index.taxonomy.parent_csr, np.arange(len(pool)))
-    from_trusted = pool.positions[child] < index.n_trusted
-    by_parent = np.argsort(parent[from_trusted], kind="stable")
-    trusted_child, trusted_parent = child[from_trusted][by_parent], parent[from_trusted][by_parent]
+    by_parent = np.argsort(parent, kind="stable")
+    sorted_child, sorted_parent = child[by_parent], parent[by_parent]
 
     def passed_on(votes: Floats, givers: Longs, takers: Longs) -> Floats:
         return np.bincount(takers, votes[givers], len(pool)).astype(np.float32)
 
     columns: Columns = {}
     for measure, factor in sharpness.items():
-        votes = votes_of(index, pool, similarity[measure], _VOTERS, factor)
-        for_parents = passed_on(votes, trusted_child, trusted_parent)
+        votes = votes_of(pool, similarity[measure], _VOTERS, factor)
+        for_parents = passed_on(votes, sorted_child, sorted_parent)
         columns[f"parent of similar concepts, by {measure}"] = for_parents
         columns[f"grandparent of similar concepts, by {measure}"] = passed_on(for_parents, child, parent)
         columns[f"most similar child, by {measure}"] = most_similar_child(
-            pool, similarity[measure], trusted_child, trusted_parent
+            pool, similarity[measure], sorted_child, sorted_parent
         )
     joint = similarity["text"] + similarity["name"]
     joint += similarity["sphere"] if "sphere" in families else 0
-    for_parents = passed_on(votes_of(index, pool, joint, _MANY_VOTERS, _WIDE_SHARPNESS), trusted_child, trusted_parent)
+    for_parents = passed_on(votes_of(pool, joint, _MANY_VOTERS, _WIDE_SHARPNESS), sorted_child, sorted_parent)
     below, above = pool.links(index.taxonomy.ancestor_csr, np.flatnonzero(for_parents))
     columns["parent of the 30 most similar"] = for_parents
     columns["ancestor of the 30 most similar"] = passed_on(for_parents, below, above)
     return columns
 
 
-def votes_of(index: CandidateIndex, pool: Pool, similarity: Floats, n_voters: int, sharpness: float) -> Floats:
-    """(p,) `vote_weights` of the trusted concepts of a pool."""
-    trusted = None if index.n_trusted == pool.size else pool.positions < index.n_trusted
-    allowed = similarity if trusted is None else np.where(trusted, similarity, np.float32(_LOWEST))
-    rows = vote_weights(pool.padded(allowed, _LOWEST), n_voters, sharpness)
+def votes_of(pool: Pool, similarity: Floats, n_voters: int, sharpness: float) -> Floats:
+    """(p,) `vote_weights` of the concepts of a pool."""
+    rows = vote_weights(pool.padded(similarity, _LOWEST), n_voters, sharpness)
     places = rows.columns + np.repeat(pool.ends[:-1], rows.counts)
     voting = np.flatnonzero(places < np.repeat(pool.ends[1:], rows.counts))
-    if trusted is not None:
-        voting = voting[trusted[places[voting]]]
     votes = np.zeros(len(pool), np.float32)
     votes[places[voting]] = rows.data[voting]
     return votes
@@ -229,7 +224,7 @@ def orphan_features(
     if "votes" in families:
         sources = [similarity["text"], *([similarity["text"] + similarity["words"]] if described else [])]
         for column, source in enumerate(sources):
-            near = votes_of(index, pool, source, _MANY_VOTERS, _WIDE_SHARPNESS)
+            near = votes_of(pool, source, _MANY_VOTERS, _WIDE_SHARPNESS)
             some = np.flatnonzero(near)
             scores = near[some] * index.orphan_scores[pool.positions[some]]
             features[:, column] = np.bincount(pool.row[some], scores, pool.n_queries)
@@ -266,6 +261,6 @@ def most_similar_child(pool: Pool, similarity: Floats, children: Longs, parents:
 def most_similar_child_dense(index: CandidateIndex, similarity: Floats) -> Floats:
     """Similarity (q, n) of each candidate's most similar child, from similarities (q, n) of all concepts."""
     pool = Pool.whole(*similarity.shape)
-    child, parent = pool.links(index.taxonomy.parent_csr, np.flatnonzero(pool.positions < index.n_trusted))
+    child, parent = pool.links(index.taxonomy.parent_csr, np.arange(len(pool)))
     order = np.argsort(parent, kind="stable")
     return most_similar_child(pool, similarity.ravel(), child[order], parent[order]).reshape(similarity.shape)

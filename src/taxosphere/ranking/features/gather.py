@@ -89,8 +89,8 @@ def gather(
 def nearest_by_vectors(
     index: CandidateIndex, vectors: VectorSimilarities, settings: Retrieval
 ) -> tuple[list[Longs], list[Longs]]:
-    """Keys of the nearest candidates by each measure, and of the nearest trusted concepts, which vote."""
-    size, trusted = len(index.taxonomy), index.n_trusted
+    """Keys of the nearest candidates by each measure, and of those that vote."""
+    size = len(index.taxonomy)
     if size <= PRODUCTS:
         tables = [vectors.whole(measure) for measure in MEASURES]  # (q, n) each
         tables.append(tables[0] + tables[1] + tables[2])
@@ -98,8 +98,8 @@ def nearest_by_vectors(
         near = [largest_columns(table, settings.nearest) for table in tables]
         voters = [
             largest_among(table, columns, settings.voters)
-            if trusted == size and settings.voters <= settings.nearest
-            else largest_columns(table[:, :trusted], settings.voters)
+            if settings.voters <= settings.nearest
+            else largest_columns(table, settings.voters)
             for table, columns in zip(tables, near, strict=True)
         ]
         return [first + columns for columns in near], [first + columns for columns in voters]
@@ -110,24 +110,17 @@ def nearest_by_vectors(
     for each in (*values.values(), joint):
         table = pool.padded(each, -np.inf)
         near.append(_keys(pool, table, settings.nearest))
-        if trusted < size:
-            table = pool.padded(np.where(pool.positions < trusted, each, np.float32(-np.inf)), -np.inf)
         voters.append(_keys(pool, table, settings.voters))
     return near, voters
 
 
 def search_compressed(index: CandidateIndex, vectors: VectorSimilarities, count: int) -> Pool:
-    """The nearest trusted and the nearest other concepts by the compressed sum of text, name and sphere."""
-    queries, size, trusted = vectors.queries, len(index.taxonomy), index.n_trusted
+    """The nearest concepts by the compressed sum of text, name and sphere."""
+    queries, size = vectors.queries, len(index.taxonomy)
     compressed, texts = index.compressed, queries.text_vectors
     asked = compressed.project([texts.full, texts.name, queries.points.z])
     first = size * np.arange(len(queries))[:, None]
-    keys = [
-        first + start + top_k(asked, compressed.rows[start:stop], count)
-        for start, stop in ((0, trusted), (trusted, size))
-        if stop > start
-    ]
-    return Pool.join(keys, len(queries), size)
+    return Pool.join([first + top_k(asked, compressed.rows, count)], len(queries), size)
 
 
 def _keys(pool: Pool, table: Floats, count: int) -> Longs:

@@ -62,7 +62,7 @@ def nearness(queries: Floats, vectors: Floats, *, itself: Longs | None = None) -
     return _means_of_largest(cosine)
 
 
-def pool_nearness(pool: Pool, similarity: Floats, n_trusted: int) -> Floats:
+def pool_nearness(pool: Pool, similarity: Floats) -> Floats:
     """The same from a pool, which holds the concepts nearest to each query.
 
     Parameters
@@ -71,10 +71,8 @@ def pool_nearness(pool: Pool, similarity: Floats, n_trusted: int) -> Floats:
         The pairs of a query and a concept.
     similarity
         (p,) cosines of their text vectors.
-    n_trusted
-        Only the first concepts count; those behind them are new as well, and may be the query.
     """
-    return _means_of_largest(pool.padded(np.where(pool.positions < n_trusted, similarity, -np.inf), -np.inf))
+    return _means_of_largest(pool.padded(similarity, -np.inf))
 
 
 def _means_of_largest(cosine: Floats) -> Floats:

@@ -67,7 +67,6 @@ def make_shortlist(
     families: Sequence[str],
     first_stage: FirstStage,
     *,
-    exclude: Longs | None = None,
     length: int = LENGTH,
     all_scores: bool = False,
     retrieval: Retrieval = DEFAULT_RETRIEVAL,
@@ -84,8 +83,6 @@ def make_shortlist(
         Feature families that are switched on.
     first_stage
         Orders the pool of each query.
-    exclude
-        (q,) position of a candidate that each query must not see; None excludes none.
     length
         Candidates per list; fewer where there are fewer.
     all_scores
@@ -93,11 +90,10 @@ def make_shortlist(
     retrieval
         How the pool is made.
     """
-    n_allowed = len(index.taxonomy) - len(index.obsolete) - (exclude is not None)
-    k = min(length, n_allowed)
-    features = compute_features(index, queries, families, n_needed=k + (exclude is not None), retrieval=retrieval)
+    k = min(length, len(index.taxonomy) - len(index.obsolete))
+    features = compute_features(index, queries, families, n_needed=k, retrieval=retrieval)
     pool, scores = features.pool, first_stage(index, features)  # (p,)
-    _forbid(scores, index, pool, exclude)
+    _forbid_obsolete(scores, index, pool)
     table = pool.padded(scores, -np.inf)
     table = table - table.max(axis=1, keepdims=True)  # (q, widest)
     best = largest_columns(table, k)
@@ -116,26 +112,19 @@ def make_shortlist(
         scores=values[FIRST_STAGE_SCORE],
         orphan_features=features.orphan_features,
         nearness=features.nearness,
-        all_scores=_scores_of_all(index, queries, families, pool, scores, exclude) if all_scores else None,
+        all_scores=_scores_of_all(index, queries, families, pool, scores) if all_scores else None,
     )
 
 
-def _forbid(scores: Floats, index: CandidateIndex, pool: Pool, exclude: Longs | None) -> None:
-    """Set the scores (p,) of obsolete and of excluded candidates to −∞."""
+def _forbid_obsolete(scores: Floats, index: CandidateIndex, pool: Pool) -> None:
+    """Set the scores (p,) of obsolete candidates to −∞."""
     obsolete = np.zeros(len(index.taxonomy), bool)
     obsolete[index.obsolete] = True
     scores[obsolete[pool.positions]] = -np.inf
-    if exclude is not None:
-        scores[pool.positions == exclude[pool.row]] = -np.inf
 
 
 def _scores_of_all(
-    index: CandidateIndex,
-    queries: Queries,
-    families: Sequence[str],
-    pool: Pool,
-    scores: Floats,
-    exclude: Longs | None,
+    index: CandidateIndex, queries: Queries, families: Sequence[str], pool: Pool, scores: Floats
 ) -> Floats:
     """(q, n): scores of the pool (p,), 0 for the best, and below them those of the other concepts by `REST`."""
     shape = len(queries), len(index.taxonomy)
@@ -151,8 +140,6 @@ def _scores_of_all(
             rest -= rest.max(axis=1, keepdims=True)
             everything[block] = rest + (finite[block, None] - 1)
         everything[:, index.obsolete] = -np.inf
-        if exclude is not None:
-            everything[np.arange(shape[0]), exclude] = -np.inf
         everything.reshape(-1)[pool.keys] = scores
     everything -= everything.max(axis=1, keepdims=True)
     return everything
