@@ -178,7 +178,7 @@ def test_labels_lead_back_to_their_concepts(catalogue: Taxonomy) -> None:
         ({"decision": "insert"}, "'insert' is no decision"),
         ({"decision": "=accept"}, "is no decision"),
         ({"parent": "nowhere"}, "no concept is called 'nowhere'"),
-        ({"parent": "prodcut 7"}, "no concept is called 'prodcut 7' or has this id; is it 'product 7'?"),
+        ({"parent": "prodcut 57"}, "no concept is called 'prodcut 57' or has this id; is it 'product 57'?"),
         ({"parent": "", "parent_1": "nowhere"}, "was the table made for another version of the taxonomy?"),
         ({"parent": "other"}, "2 concepts are called 'other': other (P-40), other (P-50); write the id"),
         ({"parent": ""}, "'accept' needs a parent"),
