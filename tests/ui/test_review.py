@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections import Counter
 from typing import Any
 
@@ -102,18 +103,19 @@ def test_two_browsers_at_once(serve: Any, visit: Any) -> None:
 def test_a_decision_that_came_too_late_is_rolled_back(serve: Any, visit: Any) -> None:
     service = serve(items=4)
     bob = visit(service, "bob")
+    bob.page.locator("button[aria-pressed=true] .name").wait_for()  # a decision needs a parent, a parent a suggestion
     item = bob.item
-    detail = service.read(f"queue/{item}")
-    bob.context.route("**/api/v1/decisions", lambda route: decide_first(service, detail, route))
+    bob.context.route("**/api/v1/decisions", lambda route: decide_first(service, item, route))
     bob.press("r")
     expect(bob.page.locator(".notice.bad")).to_contain_text("Your decision was not taken over")
     expect(bob.page.locator(f".row[href$='/{item}'] small")).to_contain_text("accepted by ada")
     assert [decision["kind"] for decision in service.decisions(item=item)] == ["accept"]
 
 
-def decide_first(service: Any, detail: dict[str, Any], route: Any) -> None:
+def decide_first(service: Any, item: str, route: Any) -> None:
+    detail = service.read(f"queue/{item}")
     parents = detail["suggestions"]["parents"][:1]
-    body = {"item": detail["id"], "kind": "accept", "parents": parents, "version": detail["version"]}
+    body = {"item": item, "kind": "accept", "parents": parents, "version": detail["version"]}
     service.send("decisions", body)
     route.continue_()
 
@@ -172,6 +174,18 @@ def test_reload_in_the_middle_loses_nothing(serve: Any, visit: Any) -> None:
     assert ada.page.locator("button[aria-pressed=true] .name").inner_text() == chosen
     ada.saved()
     assert len(service.decisions()) == 1
+
+
+def test_the_service_ends_quietly_while_pages_are_open(serve: Any, visit: Any) -> None:
+    service = serve(items=2)
+    ada = visit(service)
+    ada.press("a")
+    ada.saved()
+    service.stop()
+    log = (service.model.parent / "log.txt").read_text(encoding="utf-8")
+    assert service.process.returncode in (0, -signal.SIGTERM), log
+    assert "Traceback" not in log
+    assert "Cancel" not in log
 
 
 def test_the_service_is_killed_and_started_again(serve: Any, visit: Any) -> None:

@@ -79,11 +79,15 @@ class Hub:
         """Begin to look."""
         self._thread.start()
 
+    def dismiss(self) -> None:
+        """Send all listeners away; a page comes back with the number of the last event it heard."""
+        self._tell([None])
+
     def stop(self) -> None:
         """Send all listeners away and end."""
         self._stopped = True
         self._wake.set()
-        self._tell([None])
+        self.dismiss()
         if self._thread.is_alive():
             self._thread.join(5)
 

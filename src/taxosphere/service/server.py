@@ -20,6 +20,7 @@ import uvicorn
 from taxosphere.errors import InputError
 from taxosphere.service.app import make_app
 from taxosphere.service.auth import Access, TokenHash, local_token, read_tokens
+from taxosphere.service.live import Hub
 from taxosphere.service.store_access import Person, sha256
 from taxosphere.service.workbench import Setup, Workbench
 
@@ -92,6 +93,18 @@ def bind(listening: Listening) -> socket.socket:
     return opened
 
 
+class _Server(uvicorn.Server):
+    """Ends the streams of events of open pages before it waits for requests to end, so that none has to be cut off."""
+
+    def __init__(self, config: uvicorn.Config, hub: Hub) -> None:
+        super().__init__(config)
+        self._hub = hub
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._hub.dismiss()
+        await super().shutdown(sockets)
+
+
 @dataclass(frozen=True, slots=True)
 class Service:
     """A workbench that is about to be served: its address, the link that opens it, and how to run it."""
@@ -151,7 +164,7 @@ def prepare(setup: Setup, listening: Listening) -> Service:
         proxy_headers=False,
         ws="none",
     )
-    return Service(workbench, opened, address, link, uvicorn.Server(config))
+    return Service(workbench, opened, address, link, _Server(config, workbench.hub))
 
 
 def user_name() -> str:
