@@ -7,7 +7,8 @@ features answers; nothing trained on the taxonomy's edges (the sphere) is among 
 
 A child is proposed from the probability on at which, of the children proposed for cases that the model was not trained
 on, the share `PRECISION` is right, but the few dozen proposals of one taxonomy say little of that: the probability
-stays within `CUTS`, where it lay in others. Where there is no such probability nothing is proposed.
+stays within `CUTS`, where it lay for concepts hidden inside the seeds of food and EDAM. Where there is no
+such probability nothing is proposed.
 """
 
 from __future__ import annotations
