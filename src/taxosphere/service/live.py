@@ -80,7 +80,7 @@ class Hub:
         self._thread.start()
 
     def dismiss(self) -> None:
-        """Send all listeners away; a page comes back with the number of the last event it heard."""
+        """Send all listeners away; a page comes back with the number of the last event it received."""
         self._tell([None])
 
     def stop(self) -> None:
