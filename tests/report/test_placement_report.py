@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -65,9 +67,41 @@ def test_a_model_is_reported_on_by_its_out_of_fold_answers(hidden: tuple[Polaris
     labels = model.out_of_fold.labels
     assert report.answers.share_within(1) == pytest.approx(labels[:, 0].mean())
     assert report.answers.share_within(10) == pytest.approx(labels.any(1).mean())
+    assert [case.rank == 1 for case in report.cases] == labels[:, 0].tolist()
+    for case in report.cases:
+        id = case.suggestions.query.id
+        assert set(case.gold) == set(model.taxonomy.parents(id))
+        assert id not in {suggestion.id for suggestion in case.suggestions}, "it was hidden when it was asked"
     page = placement_page.write(report)
-    assert "Every hidden concept" not in page
     assert page.count("<svg") == 3
+    assert page.count("<details") == sum(case.rank != 1 for case in report.cases)
+    assert "for and against" not in page
+
+
+def test_what_a_model_was_asked_follows_it_into_its_folder_and_into_another_taxonomy(
+    hidden: tuple[Polaris, PlacementReport], tmp_path: Path
+) -> None:
+    model = hidden[0]
+    before = of_model(model, title="t", lead="l", command="c").cases
+    model.save(tmp_path / "model")
+    loaded = Polaris.load(tmp_path / "model", encoder=GramEncoder())
+    seed = loaded.taxonomy
+    lost = before[0].suggestions.query.id
+    moved = loaded.adopt(seed.keep(np.array([i for i in range(len(seed))[::-1] if seed.ids[i] != lost])))
+    after = of_model(moved, title="t", lead="l", command="c").cases
+    shown = {case.suggestions.query.id: [s.id for s in case.suggestions if s.id != lost] for case in before}
+    assert {case.suggestions.query.id: [s.id for s in case.suggestions] for case in after} == {
+        id: ids for id, ids in shown.items() if id != lost
+    }
+
+
+def test_of_many_errors_the_surest_are_shown_and_the_page_says_so(hidden: tuple[Polaris, PlacementReport]) -> None:
+    wrong = replace(hidden[1].cases[0], gold=("elsewhere",), gold_names=("Elsewhere",))
+    many = replace(hidden[1], cases=(wrong,) * 250)
+    page = placement_page.write(many)
+    assert page.count("<details") == 200
+    assert "The 200 that were given the highest probability are shown" in page
+    assert "200 of 250 hidden concepts" in page
 
 
 @pytest.mark.parametrize("spread", [0.0, 0.02, 1.0])

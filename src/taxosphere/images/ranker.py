@@ -241,7 +241,7 @@ def make_image_examples(
             shortlist = make_image_shortlist(index, directions[block])
             novelty = np.zeros((len(shortlist.positions), 0), np.float32)
             asked = np.array([concept[rows[0]] for rows in image_rows[block]])
-            blocks.append(AskedBlock(Kind.LEAF, shortlist, novelty, parents[block], asked))
+            blocks.append(AskedBlock(Kind.LEAF, shortlist, novelty, parents[block], asked, kept))
     return join_blocks(blocks) if blocks else None
 
 

@@ -146,10 +146,12 @@ def assemble(
 
 def adopt(fitted: Fitted, taxonomy: Taxonomy) -> Fitted:
     """The same trained parts, answering for another taxonomy, whose concepts are encoded anew."""
+    place = {id: position for position, id in enumerate(taxonomy.ids)}
+    positions = np.array([place.get(id, -1) for id in fitted.index.taxonomy.ids], np.int64)
     moved = assemble(
         encoder=fitted.encoder,
         network=fitted.network,
-        ranker=fitted.ranker,
+        ranker=replace(fitted.ranker, out_of_fold=fitted.ranker.out_of_fold.moved(positions)),
         insertion=fitted.insertion,
         history=fitted.history,
         taxonomy=taxonomy,

@@ -75,6 +75,8 @@ class Examples:
         (t,) a `Kind` each.
     concept
         (t,) number of the concept that is asked; some are asked several times.
+    candidates
+        (t, k) positions of the listed candidates in the seed.
     first_stage
         Trained on all folds.
     """
@@ -86,6 +88,7 @@ class Examples:
     query_features: Floats
     kind: Longs
     concept: Longs
+    candidates: Longs
     first_stage: FirstStage = DEFAULT_FIRST_STAGE
 
     def __len__(self) -> int:
@@ -108,13 +111,35 @@ class Examples:
 
 @dataclass(frozen=True)
 class AskedBlock:
-    """A block of q queries of one kind: shortlist, novelty (q, v), right candidates, numbers of the concepts (q,)."""
+    """A block of q queries of one kind.
+
+    Attributes
+    ----------
+    kind
+        Of all of them.
+    shortlist
+        Their candidates.
+    novelty
+        (q, v).
+    gold
+        For each, positions of its right candidates among those that it was asked of.
+    concept
+        (q,) numbers of the concepts that are asked.
+    kept
+        Positions in the seed of the candidates that they were asked of; None where these are the whole seed.
+    """
 
     kind: Kind
     shortlist: Shortlist
     novelty: Floats
     gold: Sequence[Longs]
     concept: Longs
+    kept: Longs | None = None
+
+    def candidates(self, length: int) -> Longs:
+        """(q, length) positions in the seed of the first candidates."""
+        listed = self.shortlist.positions[:, :length]
+        return listed if self.kept is None else self.kept[listed]
 
 
 def join_blocks(blocks: Sequence[AskedBlock], first_stage: FirstStage = DEFAULT_FIRST_STAGE) -> Examples:
@@ -143,6 +168,7 @@ def join_blocks(blocks: Sequence[AskedBlock], first_stage: FirstStage = DEFAULT_
         query_features=np.concatenate(query_features).astype(np.float32),
         kind=np.concatenate([np.full(len(block.gold), block.kind, np.int64) for block in blocks]),
         concept=np.concatenate([block.concept for block in blocks]),
+        candidates=np.concatenate([block.candidates(length) for block in blocks]),
         first_stage=first_stage,
     )
 
@@ -249,7 +275,7 @@ def make_examples(
         asking = _Asking(fold, config.ranking.families, fit_first_stage(others), novelty, reader)
         index = fold.candidate_index()
         for kind in (Kind.LEAF, Kind.INNER, Kind.MISSING):
-            blocks += asking.hidden(index, fold.numbers(kind), kind)
+            blocks += asking.hidden(index, fold.numbers(kind), kind, fold.kept)
         asked = np.arange(len(foreign)) if outside is None else outside
         blocks += asking.foreign(index, foreign, asked[number :: len(folds)], len(seed))
         blocks += asking.without_parents(index, rng)
@@ -266,11 +292,11 @@ class _Asking:
     novelty: NoveltyScale | None
     reader: ShortlistReader | None = None
 
-    def hidden(self, index: CandidateIndex, numbers: Longs, kind: Kind) -> Iterator[AskedBlock]:
-        """Hidden concepts of the fold, by number."""
+    def hidden(self, index: CandidateIndex, numbers: Longs, kind: Kind, kept: Longs) -> Iterator[AskedBlock]:
+        """Hidden concepts of the fold, by number; ``kept`` are the positions in the seed of the candidates."""
         for block in query_blocks(len(numbers), len(index.taxonomy)):
             queries, gold = self.fold.queries(numbers[block])
-            yield self._ask(index, queries, gold, kind, self.fold.hidden[numbers[block]])
+            yield self._ask(index, queries, gold, kind, self.fold.hidden[numbers[block]], kept)
 
     def foreign(
         self, index: CandidateIndex, concepts: Sequence[Concept], numbers: Longs, n_seed: int
@@ -280,7 +306,8 @@ class _Asking:
             rows = n_seed + numbers[block]
             vectors = self.fold.text_vectors.take(rows)
             queries = encode_queries(self.fold.network, [concepts[i] for i in numbers[block]], vectors)
-            yield self._ask(index, queries, [np.zeros(0, np.int64)] * len(rows), Kind.FOREIGN, rows)
+            nowhere = [np.zeros(0, np.int64)] * len(rows)
+            yield self._ask(index, queries, nowhere, Kind.FOREIGN, rows, self.fold.kept)
 
     def without_parents(self, index: CandidateIndex, rng: np.random.Generator) -> Iterator[AskedBlock]:
         """Remove half of the leaves' parents from the fold's seed and rank the leaves again; then the other half.
@@ -308,17 +335,17 @@ class _Asking:
             share_removed = np.array([np.isin(gold[i], removed).mean() for i in some])
             for share, kind in ((1, Kind.PARENT_REMOVED), (0, Kind.PARENT_KEPT)):  # some but not all: no clear answer
                 numbers = some[share_removed == share]
-                for block in self.hidden(reduced, numbers, kind):
+                for block in self.hidden(reduced, numbers, kind, self.fold.kept[kept]):
                     unanswered = [np.zeros(0, np.int64)] * len(block.gold)  # positions in the reduced seed differ
                     yield replace(block, gold=unanswered)
 
     def _ask(
-        self, index: CandidateIndex, queries: Queries, gold: Sequence[Longs], kind: Kind, concept: Longs
+        self, index: CandidateIndex, queries: Queries, gold: Sequence[Longs], kind: Kind, concept: Longs, kept: Longs
     ) -> AskedBlock:
         shortlist = make_shortlist(index, queries, self.families, self.first_stage)
         if self.reader is not None:
             shortlist = self.reader.add_scores(shortlist, queries.concepts, index.taxonomy)
-        return AskedBlock(kind, shortlist, novelty_of(self.novelty, shortlist), gold, concept)
+        return AskedBlock(kind, shortlist, novelty_of(self.novelty, shortlist), gold, concept, kept)
 
 
 def make_folds(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -47,6 +47,11 @@ class OutOfFold:
         (t + o,): whether the true parents were not there, or the concept was a foreign one.
     kind
         (t + o,): a `Kind` each.
+    concept
+        (t,): positions of the leaves in the seed; -1 for one that is no longer there. Empty in models of earlier
+        versions.
+    candidates
+        (t, 10): positions in the seed of the first places, as for ``concept``.
     """
 
     probabilities: Floats
@@ -55,6 +60,8 @@ class OutOfFold:
     none_probability: Floats
     parent_removed: Booleans
     kind: Longs
+    concept: Longs = field(default_factory=lambda: np.zeros(0, np.int64))
+    candidates: Longs = field(default_factory=lambda: np.zeros((0, calibration.N_PLACES), np.int64))
 
     @classmethod
     def empty(cls) -> OutOfFold:
@@ -78,6 +85,17 @@ class OutOfFold:
         kind = np.where(removed, Kind.PARENT_REMOVED, Kind.PARENT_KEPT).astype(np.int64)
         kind[: len(arrays["n_gold"])] = Kind.LEAF
         return cls(**arrays, kind=kind)
+
+    def moved(self, position: Longs) -> OutOfFold:
+        """The same for another taxonomy.
+
+        Parameters
+        ----------
+        position
+            (n,) where each concept of the seed stands there, -1 where it does not.
+        """
+        position = np.append(position, -1)  # what was nowhere stays nowhere
+        return replace(self, concept=position[self.concept], candidates=position[self.candidates])
 
 
 class Calibrated(NamedTuple):
@@ -232,6 +250,7 @@ def with_parents_deleted(examples: Examples) -> Examples:
         query_features=both(examples.query_features),
         kind=both(examples.kind, np.full(len(examples), Kind.PARENT_REMOVED)),
         concept=both(examples.concept),
+        candidates=both(examples.candidates[:, :length], np.take_along_axis(examples.candidates, shorter, 1)),
         first_stage=examples.first_stage,
     )
 
@@ -251,4 +270,6 @@ def _first_places(
         none_probability=none_probability[every].astype(np.float32),
         parent_removed=examples.is_none[every],
         kind=examples.kind[every],
+        concept=examples.concept[asked],
+        candidates=np.take_along_axis(examples.candidates[asked], order, 1),
     )

@@ -17,6 +17,7 @@ _LONGEST = 160  # letters of a definition
 _LINES = (0.5, 0.7, 0.8, 0.9, 0.95)  # of --accept
 _FEWEST = 3  # hidden concepts of a branch that has a row of its own
 _BRANCHES = 12
+_SHOWN = 200  # wrong answers, and rows of the last table
 _LEGEND = (
     ("✓", "good", "true parent"),
     ("✗", "bad", "suggested first, but wrong"),
@@ -37,7 +38,7 @@ def write(report: PlacementReport) -> str:
         *_branches(report.cases),
         tag("h2", "The taxonomy"),
         *_taxonomy(report),
-        *([tag("h2", "Every hidden concept"), _suggested(report.cases)] if report.cases else []),
+        *_every(report.cases),
         tag("p", "Made by ", tag("code", report.command), class_="soft"),
     )
 
@@ -124,7 +125,8 @@ def _misses(cases: Sequence[Case]) -> list[Markup]:
         return []
     near = sum(case.rank is not None for case in wrong)
     lead = f"{len(wrong):,} of {len(cases):,} first suggestions are wrong; {near:,} have the true parent further down."
-    return [tag("h2", "Where it went wrong"), tag("p", lead), *map(_miss, wrong)]
+    more = f" The {_SHOWN} that were given the highest probability are shown." if len(wrong) > _SHOWN else ""
+    return [tag("h2", "Where it went wrong"), tag("p", lead + more), *map(_miss, wrong[:_SHOWN])]
 
 
 def _miss(case: Case) -> Markup:
@@ -144,7 +146,9 @@ def _miss(case: Case) -> Markup:
         name = tag("span", f"{mark}{suggestion.name}", class_="good" if gold else "bad" if place == 0 else "")
         rows.append([f"{suggestion.probability:.0%}", tag("div", name, above), tag("div", *said, class_="soft")])
     about = tag("p", _short(case.suggestions.query.description), class_="soft")
-    return tag("details", head, about, table(["probability", "candidate", "for and against"], rows, numbers=[0]))
+    header = ["probability", "candidate", "for and against"]
+    width = len(header) if case.reasons else 2  # reasons are not kept with what was hidden while a model learned
+    return tag("details", head, about, table(header[:width], [row[:width] for row in rows], numbers=[0]))
 
 
 def _branches(cases: Sequence[Case]) -> list[Markup]:
@@ -183,6 +187,14 @@ def _taxonomy(report: PlacementReport) -> list[Markup]:
             "Concepts at each level; level 0 are the top concepts.",
         ),
     ]
+
+
+def _every(cases: Sequence[Case]) -> list[Markup]:
+    """The hidden concepts one by one; of many, the first."""
+    if not cases:
+        return []
+    title = "Every hidden concept" if len(cases) <= _SHOWN else f"{_SHOWN} of {len(cases):,} hidden concepts"
+    return [tag("h2", title), _suggested(cases[:_SHOWN])]
 
 
 def _suggested(cases: Sequence[Case]) -> Markup:

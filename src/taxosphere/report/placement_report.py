@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from taxosphere.orbit.radius import radii
 from taxosphere.placing.reasons import Reason, explain
-from taxosphere.placing.suggestions import Suggestions
+from taxosphere.placing.suggestions import Suggestion, Suggestions
 from taxosphere.polaris import Polaris
 from taxosphere.report.svg import Satellite
+from taxosphere.taxonomy import Taxonomy
 from taxosphere.taxonomy.split import Split
 from taxosphere.taxonomy.summary import Summary, summarise
 
@@ -91,7 +92,7 @@ class PlacementReport:
     answers : Answers
         What the charts show: of the hidden concepts, or of those hidden while the model learned.
     cases : tuple of Case
-        The hidden concepts one by one; empty where a model was given.
+        The hidden concepts one by one; empty for a model of an earlier version, which does not say which they were.
     orbits : tuple of (name, satellites)
         Pictures of some cases.
     command : str
@@ -143,6 +144,8 @@ def of_hidden(model: Polaris, split: Split, *, title: str, lead: str, command: s
 def of_model(model: Polaris, *, title: str, lead: str, command: str) -> PlacementReport:
     """A report on a fitted model, from the rankings of concepts that were hidden while it learned.
 
+    Hidden concepts and candidates that the taxonomy has lost since then are left out of the cases.
+
     Parameters
     ----------
     model : Polaris
@@ -154,7 +157,38 @@ def of_model(model: Polaris, *, title: str, lead: str, command: str) -> Placemen
     labels = np.asarray(hidden.labels, bool)
     rank = np.where(labels.any(1), labels.argmax(1) + 1, 0) if len(labels) else np.zeros(0, np.int64)
     answers = Answers(np.asarray(hidden.probabilities[:, 0], float), rank.astype(np.int64))
-    return PlacementReport(title, lead, summarise(model.taxonomy), _levels(model), answers, command)
+    return PlacementReport(
+        title, lead, summarise(model.taxonomy), _levels(model), answers, command, tuple(_held_out_cases(model))
+    )
+
+
+def _held_out_cases(model: Polaris) -> Iterator[Case]:
+    """The leaves that were hidden while the model learned, with the first places they were given then."""
+    taxonomy, hidden = model.taxonomy, model.out_of_fold
+    for row, position in enumerate(hidden.concept.tolist()):
+        if position < 0 or not len(parents := taxonomy.parent_csr.row(position)):
+            continue
+        places = zip(hidden.candidates[row].tolist(), hidden.probabilities[row].tolist(), strict=True)
+        ranked = tuple(_suggestion(taxonomy, place, probability) for place, probability in places if place >= 0)
+        if ranked:
+            query = taxonomy.concept(position)
+            yield _judged(taxonomy, Suggestions(query, float(hidden.none_probability[row]), ranked, (), ()), parents)
+
+
+def _suggestion(taxonomy: Taxonomy, position: int, probability: float) -> Suggestion:
+    """A candidate of which the probability alone was kept."""
+    return Suggestion(
+        position=position,
+        id=taxonomy.ids[position],
+        name=taxonomy.names[position],
+        path=tuple(taxonomy.names[i] for i in taxonomy.path_positions(position)),
+        probability=probability,
+        score=math.log(max(probability, 1e-12)),
+        cosine=math.nan,
+        gate=True,
+        siblings=(),
+        reasons={},
+    )
 
 
 def _levels(model: Polaris) -> tuple[int, ...]:
@@ -162,18 +196,21 @@ def _levels(model: Polaris) -> tuple[int, ...]:
 
 
 def _case(model: Polaris, suggestions: Suggestions, gold: NDArray[np.integer]) -> Case:
-    taxonomy = model.taxonomy
+    case = _judged(model.taxonomy, suggestions, gold)
+    if case.rank == 1:
+        return case
+    return replace(case, reasons=tuple(explain(model.fitted, suggestions, most=_EXPLAINED)))
+
+
+def _judged(taxonomy: Taxonomy, suggestions: Suggestions, gold: NDArray[np.integer]) -> Case:
+    """Suggestions beside the true parents, whose positions are ``gold``."""
     path = taxonomy.path_positions(int(gold[0]))
-    case = Case(
+    return Case(
         suggestions=suggestions,
         gold=tuple(taxonomy.ids[i] for i in gold),
         gold_names=tuple(taxonomy.names[i] for i in gold),
         branch=taxonomy.names[path[1] if len(path) > 1 else path[0]],
     )
-    if case.rank == 1:
-        return case
-    reasons = tuple(explain(model.fitted, suggestions, most=_EXPLAINED))
-    return Case(case.suggestions, case.gold, case.gold_names, case.branch, reasons)
 
 
 def _to_draw(cases: Sequence[Case]) -> list[Case]:

@@ -41,8 +41,8 @@ def report(
     """Write a page with charts, pictures and errors on how well new concepts would be placed.
 
     For a taxonomy some leaves are hidden, a model is trained on the rest, and each hidden leaf is put back: the page
-    shows all of them, those that went wrong with the candidates that came near. For a model the page shows how it
-    answered for the leaves that were hidden while it learned; nothing is trained.
+    shows them, those that went wrong with the candidates that came near. For a model the page shows the same of the
+    leaves that were hidden while it learned; nothing is trained.
 
     The page is one file without scripts that can be sent to anybody.
 
