@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import json
 import os
@@ -170,6 +171,14 @@ def test_a_decision_is_told_through_the_proxy_at_once(proxied: Proxied) -> None:
     assert proxied.ask("POST", "/api/v1/decisions", body, Authorization=bearer)[0] == 200
     assert told.wait(20)
     stream.close()
+
+
+def test_large_answers_are_compressed_on_the_way(proxied: Proxied) -> None:
+    bearer = {"Authorization": f"Bearer {TOKEN}"}
+    plain = proxied.ask("GET", "/api/v1/queue?limit=200", **bearer)
+    status, headers, content = proxied.ask("GET", "/api/v1/queue?limit=200", **bearer, **{"Accept-Encoding": "gzip"})
+    assert (plain[0], status, headers["content-encoding"]) == (200, 200, "gzip")
+    assert gzip.decompress(content) == plain[2]
 
 
 def test_what_is_refused_without_a_proxy_is_refused_behind_one(proxied: Proxied) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +17,7 @@ from support.workbenches import QUICK
 from taxosphere import Concept, Polaris, PolarisConfig
 from taxosphere.decisions.events import concept_record
 from taxosphere.errors import InputError
-from taxosphere.service.model_process import AnswerFailed, ModelHere, ModelProcess
+from taxosphere.service.model_process import AnswerFailed, ModelHere, ModelProcess, ProcessDied
 from taxosphere.service.suggester import NotReady, Suggester
 
 
@@ -108,4 +109,26 @@ def test_a_killed_process_is_followed_by_another(folder: Path, tmp_path: Path) -
     finally:
         suggester.stop()
     assert len(models) == 4
+    until = time.monotonic() + 60  # one that was about to start when all was stopped ends a moment later
+    while any(model._process is not None for model in models) and time.monotonic() < until:
+        time.sleep(0.02)
     assert all(model._process is None for model in models)
+
+
+def test_a_model_that_is_being_loaded_ends_with_the_rest() -> None:
+    begun, closed = threading.Event(), threading.Event()
+
+    class Endless(ModelHere):
+        def load(self, path: str) -> None:
+            begun.set()
+            assert closed.wait(60)
+            raise ProcessDied
+
+        def close(self) -> None:
+            closed.set()
+
+    suggester = Suggester(lambda: Endless(lambda path: pytest.fail(path)))
+    suggester.start("first", "nowhere")
+    assert begun.wait(60)
+    suggester.stop()
+    assert closed.is_set()

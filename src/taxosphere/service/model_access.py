@@ -17,6 +17,8 @@ if TYPE_CHECKING:  # torch is loaded where a model is, not before
 _PREVIEWED = 3  # parents whose children are looked at
 _NEIGHBOURS = 150
 _SAMPLE = 150
+_DIGITS = 4
+"""Of directions, shells and cosines: a screen shows no more of them."""
 _BINS = 10
 
 
@@ -144,7 +146,7 @@ def sphere(model: Polaris, query: Concept, candidates: Sequence[dict[str, Any]])
     spread = np.unique(np.linspace(0, len(taxonomy) - 1, min(_SAMPLE, len(taxonomy))).astype(int)).tolist()
     shown = list(dict.fromkeys([*listed, *near, *spread]))
     neighbours = set(near)
-    flat = _project(np.vstack([z[None], directions[shown]]))
+    flat = _project(np.vstack([z[None], directions[shown]])).round(_DIGITS)
     entries = []
     for row, position in zip(flat[1:].tolist(), shown, strict=True):
         kind = "candidate" if position in listed else "neighbour" if position in neighbours else "taxonomy"
@@ -152,7 +154,13 @@ def sphere(model: Polaris, query: Concept, candidates: Sequence[dict[str, Any]])
         point = dict(zip("xyz", row, strict=True))
         text = {"id": taxonomy.ids[position], "name": taxonomy.names[position], "kind": kind}
         entries.append(
-            {**text, **point, "shell": float(shells[position]), "cosine": float(cosines[position]), "gate": gate}
+            {
+                **text,
+                **point,
+                "shell": round(float(shells[position]), _DIGITS),
+                "cosine": round(float(cosines[position]), _DIGITS),
+                "gate": gate,
+            }
         )
     best = next(iter(listed), near[0])
     below = 2.0 + float(taxonomy.levels[best])  # R one level deeper, with nothing below

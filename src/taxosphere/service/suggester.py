@@ -68,6 +68,7 @@ class Suggester:
         self._waiting = 0
         self._active: _Loaded | None = None
         self._loaded: _Loaded | None = None  # answers from the next batch on
+        self._being_loaded: dict[threading.Thread, AnyModel] = {}
         self._wanted = ""  # version that was asked for last
         self._stopped = False
         self.state = LOADING
@@ -90,13 +91,14 @@ class Suggester:
         threading.Thread(target=self._load, args=(version, path), name="loading", daemon=True).start()
 
     def stop(self) -> None:
-        """End the thread, and the model with it."""
+        """End the thread, and every model with it, also one that is being loaded."""
         with self._wake:
             self._stopped = True
             self._wake.notify_all()
-            held = [loaded for loaded in (self._active, self._loaded) if loaded is not None]
-        for loaded in held:
-            loaded.model.close()
+            held = [loaded.model for loaded in (self._active, self._loaded) if loaded is not None]
+            held += self._being_loaded.values()
+        for model in held:
+            model.close()
         if self._thread.is_alive():
             self._thread.join(5)
 
@@ -132,14 +134,26 @@ class Suggester:
 
     def _load(self, version: str, path: str) -> None:
         """Load a model beside the one that answers; where that fails, the latter stays."""
-        while not self._stopped and self._wanted == version:
-            model = self._make()
+        try:
+            self._load_until_there(version, path)
+        finally:
+            with self._wake:
+                self._being_loaded.pop(threading.current_thread(), None)
+
+    def _load_until_there(self, version: str, path: str) -> None:
+        while True:
+            with self._wake:
+                if self._stopped or self._wanted != version:
+                    return
+                model = self._make()
+                self._being_loaded[threading.current_thread()] = model
             try:
                 model.load(path)
             except ProcessDied:
                 model.close()
-                _LOG.warning("the process of the model '%s' was killed while it was loaded", version)
                 with self._wake:
+                    if not self._stopped:
+                        _LOG.warning("the process of the model '%s' was killed while it was loaded", version)
                     self._wake.wait_for(lambda: self._stopped, _PAUSE)
                 continue
             except Exception as error:
