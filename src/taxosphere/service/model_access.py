@@ -17,8 +17,8 @@ if TYPE_CHECKING:  # torch is loaded where a model is, not before
 _PREVIEWED = 3  # parents whose children are looked at
 _NEIGHBOURS = 150
 _SAMPLE = 150
-_DIGITS = 4
-"""Of directions, shells and cosines: a screen shows no more of them."""
+_DIGITS = 7
+"""Of directions, shells and cosines: as precise as the vectors, half as long as floats are written out."""
 _BINS = 10
 
 
