@@ -166,6 +166,34 @@ def test_an_encoder_that_need_not_see_the_asked_leaves_learns_once(config: Polar
     assert not all(np.array_equal(a, b) for a, b in zip(weights_of(space), elsewhere(int(free)), strict=True))
 
 
+def test_of_two_encoders_side_by_side_the_first_learns(config: PolarisConfig, tmp_path: Path) -> None:
+    first, second = Path(config.encoder.name), build_tiny_encoder(tmp_path / "second")
+    settings = config.with_overrides(
+        ["ranking.examples=8", "training.epochs=1", "training.encoder_epochs=1", f"encoder.name='{first}+{second}'"]
+    )
+    both = text_encoders.load(settings.encoder.name, cache=None)
+    space = embedding.fit(both, meadow(), settings, TrainingRun(0))
+    alone = embedding.fit(encoder_of(config), meadow(), settings, TrainingRun(0))
+    assert weights_of(space)
+    assert all(np.array_equal(a, b) for a, b in zip(weights_of(space), weights_of(alone), strict=True))
+    beside = both.dim // 2
+    before = text_encoders.encode_text_vectors(both, list(meadow().concepts())).full
+    np.testing.assert_array_equal(space.views.full[:, beside:], before[:, beside:])
+    assert not np.allclose(space.views.full[:, :beside], before[:, :beside])
+
+    model = Polaris(settings).fit(meadow())
+    model.save(tmp_path / "model")
+    np.testing.assert_array_equal(Polaris.load(tmp_path / "model").score(QUERIES), model.score(QUERIES))
+    assert text_encoders.untuned(model.fitted.encoder) is not model.fitted.encoder
+
+
+def test_a_part_of_two_encoders_needs_leaves_to_spare(config: PolarisConfig, tmp_path: Path) -> None:
+    second = build_tiny_encoder(tmp_path / "second")
+    both = text_encoders.load(f"{config.encoder.name}+{second}", cache=None)
+    with pytest.raises(InputError, match="too few leaves to fine-tune a part"):
+        embedding.fit(both, meadow(), config, TrainingRun(0))
+
+
 def test_a_seed_without_edges_spares_nothing(config: PolarisConfig) -> None:
     flat = Taxonomy.from_concepts(meadow().concepts(), [])
     assert embedding.split_for_ranker(flat, config.ranking, 0) is None

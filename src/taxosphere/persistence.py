@@ -128,7 +128,7 @@ def load(
     if text_encoder.dim != (dim := vectors.full.shape[1]):
         raise InputError(f"was fitted with {dim} dimensions, the encoder has {text_encoder.dim}", path)
     if "encoder" in tensors:
-        text_encoder = text_encoders.trainable(text_encoder).with_weights(tensors["encoder"])
+        text_encoder = text_encoders.with_tuned(text_encoder, tensors["encoder"])
     with artifact.same_layout(path):
         fitted = assemble(
             encoder=text_encoder,

@@ -59,7 +59,7 @@ def test_cost_and_time_are_known_before_it_begins(server: Server, tmp_path: Path
     letters = sum(len(m["content"]) for q in questions for m in reader._request(*q)["messages"])
     assert before.tokens == letters // 4 + 2 * 32
     assert before.cost == pytest.approx(letters // 4 + 2 * 2 * 32)
-    assert "2 requests (0 more are cached)" in str(before)
+    assert str(before).startswith(f"2 requests, about {before.tokens:,} tokens, about ")
     reader.score(*questions[0])
     reader.score(*questions[1])
     assert reader.estimate(questions).requests == 0

@@ -13,7 +13,16 @@ import numpy as np
 import torch
 
 from taxosphere.encoders.device import CPU
-from taxosphere.encoders.text.registry import TextEncoder, TextVectors, Trainable, bare, encode_text_vectors, trainable
+from taxosphere.encoders.text.registry import (
+    TextEncoder,
+    TextVectors,
+    Trainable,
+    bare,
+    encode_text_vectors,
+    trainable,
+    with_tuned,
+)
+from taxosphere.errors import InputError
 from taxosphere.model.checkpoint import NO_CHECKPOINTS, Checkpoints
 from taxosphere.model.config import PolarisConfig, RankingConfig
 from taxosphere.model.early_stopping import SelectedHead, fit_head, fit_tuned, try_tuned, tuned_encoder
@@ -76,7 +85,8 @@ def fit(
     Raises
     ------
     InputError
-        Fine-tuning is asked for and the encoder has no weights of its own.
+        Fine-tuning is asked for and the encoder has no weights of its own, or several stand side by side and the seed
+        is small.
     """
     every = [*seed.concepts(), *foreign]
     vectors = encode_text_vectors(encoder, every, encoding)
@@ -84,6 +94,11 @@ def fit(
     learner = trainable(encoder) if config.training.fine_tune else None
     share = has_many_leaves(seed, config.ranking)
     split = split_for_ranker(seed, config.ranking, run.random_state) if share or learner is not None else None
+    if learner is not None and learner is not encoder and split is None:
+        raise InputError(
+            f"the taxonomy has too few leaves to fine-tune a part of '{encoder.name}'; fine-tune '{learner.name}' "
+            "alone, or keep all of it frozen"
+        )
     head = fit_head(torch.from_numpy(views.full), seed, config, run, start=start, split=split)
     refit = _refit_head(vectors, head, config, run, share=share and split is not None)
     untuned = FittedEmbedding(encoder, views, vectors, head, refit)
@@ -91,17 +106,24 @@ def fit(
         return untuned
     if split is None:
         return _fit_tuned(untuned, learner, seed, foreign, config, run)
+    if learner is not encoder:  # it learns alone, from a head of its own; the encoders beside it stay frozen
+        alone = torch.from_numpy(learner.encode([concept.text for concept in seed.concepts()]))
+        head = fit_head(alone, seed, config, _labelled(run, "alone-"), split=split)
     trial = try_tuned(head, bare(learner), config, run)
     if trial is None:
         return untuned
     # The encoder was fine-tuned without what the ranker hides, so that one fine-tuning serves all folds.
-    tuned = learner.with_weights(tuned_encoder(trial).tuned)
+    tuned = with_tuned(encoder, tuned_encoder(trial).tuned)
     vectors = encode_text_vectors(tuned, every, encoding)
     views = _of_seed(vectors, seed)
-    relabelled = replace(run, checkpoints=replace(run.checkpoints, label="on-tuned-"))
-    head = fit_head(torch.from_numpy(views.full), seed, config, relabelled, split=split)
+    head = fit_head(torch.from_numpy(views.full), seed, config, _labelled(run, "on-tuned-"), split=split)
     refit = _refit_head(vectors, head, config, run, share=share)
     return FittedEmbedding(tuned, views, vectors, head, refit)
+
+
+def _labelled(run: TrainingRun, label: str) -> TrainingRun:
+    """The run with checkpoints under names of their own."""
+    return replace(run, checkpoints=replace(run.checkpoints, label=label))
 
 
 def _refit_head(

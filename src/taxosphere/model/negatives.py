@@ -1,4 +1,6 @@
-"""Negatives of a child: siblings, cousins, uncles and random concepts, never itself or an ancestor.
+"""Negatives of a child: siblings, cousins, uncles, hard ones and random concepts, never itself or an ancestor.
+
+Hard negatives are mined by the model as it is: the concepts that it takes for the child's parent most readily.
 
 All draws of an epoch are made at once with array code; a draw that fails (the concept has no sibling, or the draw is an
 ancestor) is replaced by a random concept.
@@ -11,21 +13,26 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.random import Generator
 
+from taxosphere.orbit.search import top_k
 from taxosphere.taxonomy import Taxonomy
 from taxosphere.taxonomy.structure import Csr
-from taxosphere.typing import Booleans, Longs
+from taxosphere.typing import Booleans, Floats, Longs
 
 NONE = -1
+N_MINED = 10
+"""Hard negatives that are mined for each child; which of them are used is drawn."""
+_BLOCK = 1 << 9  # children that are compared with all concepts at once
 _ROUNDS = 8  # each round of redrawing leaves a share (ancestors + 1) / n of the draws to the next
 
 
 @dataclass(frozen=True)
 class Mix:
-    """Shares of the negatives that are relatives of a kind; the rest is drawn from the whole seed."""
+    """Shares of the negatives that are relatives of a kind or mined; the rest is drawn from the whole seed."""
 
     siblings: float
     cousins: float
     uncles: float
+    mined: float = 0.0
 
 
 class Lineage:
@@ -48,7 +55,48 @@ class Lineage:
         return forbidden
 
 
-def sample(seed: Taxonomy, lineage: Lineage, children: Longs, count: int, mix: Mix, rng: Generator) -> Longs:
+def mine(points: Floats, directions: Floats, lineage: Lineage, count: int = N_MINED) -> Longs:
+    """The concepts whose direction is nearest to each concept's point, without itself and its ancestors.
+
+    Parameters
+    ----------
+    points : array of shape (n, d)
+        Where the concepts lie as children.
+    directions : array of shape (n, d)
+        Mean directions of their distributions, by which they are found as parents.
+    lineage : Lineage
+        Of the same seed.
+    count : int
+        How many are mined for each.
+
+    Returns
+    -------
+    integer array of shape (n, count)
+        Positions in no order; NONE where there are fewer.
+    """
+    mined = np.full((len(points), count), NONE, np.int64)
+    for start in range(0, len(points), _BLOCK):
+        children = np.arange(start, min(start + _BLOCK, len(points)))
+        # Itself and its ancestors may be among the nearest, so as many more are looked at.
+        spare = 1 + int(lineage.ancestors.counts[children].max(initial=0))
+        nearest = top_k(points[children], directions, count + spare)
+        wrong = ~lineage.forbidden(np.repeat(children, nearest.shape[1]), nearest.ravel()).reshape(nearest.shape)
+        closeness = np.einsum("cd,ckd->ck", points[children], directions[nearest])
+        order = np.argsort(np.where(wrong, -closeness, np.inf), axis=1, kind="stable")[:, :count]
+        rows = np.where(np.take_along_axis(wrong, order, 1), np.take_along_axis(nearest, order, 1), NONE)
+        mined[children, : rows.shape[1]] = rows
+    return mined
+
+
+def sample(
+    seed: Taxonomy,
+    lineage: Lineage,
+    children: Longs,
+    count: int,
+    mix: Mix,
+    rng: Generator,
+    mined: Longs | None = None,
+) -> Longs:
     """Draw negatives for children.
 
     Parameters
@@ -61,8 +109,10 @@ def sample(seed: Taxonomy, lineage: Lineage, children: Longs, count: int, mix: M
     count : int
         Negatives of each child.
     mix : Mix
-        Shares of siblings, cousins and uncles.
+        Shares of siblings, cousins, uncles and mined concepts.
     rng : numpy Generator
+    mined : integer array of shape (len(seed), k), optional
+        Of `mine`; needed where their share is above 0.
 
     Returns
     -------
@@ -70,7 +120,7 @@ def sample(seed: Taxonomy, lineage: Lineage, children: Longs, count: int, mix: M
         Positions; NONE where the child or its ancestors are all there is.
     """
     child = np.repeat(children, count)
-    drawn = _relatives(seed, child, mix, rng)
+    drawn = _relatives(seed, child, mix, rng, mined)
     for _ in range(_ROUNDS):
         bad = np.flatnonzero((drawn == NONE) | lineage.forbidden(child, drawn))
         if len(bad) == 0:
@@ -83,8 +133,8 @@ def sample(seed: Taxonomy, lineage: Lineage, children: Longs, count: int, mix: M
     return drawn.reshape(len(children), count)
 
 
-def _relatives(seed: Taxonomy, child: Longs, mix: Mix, rng: Generator) -> Longs:
-    """One relative per entry of ``child``, NONE where a random concept is due or the relative does not exist."""
+def _relatives(seed: Taxonomy, child: Longs, mix: Mix, rng: Generator, mined: Longs | None) -> Longs:
+    """One relative or mined concept per entry of ``child``, NONE where a random one is due or there is none."""
     kind = rng.random(len(child))
     drawn = np.full(len(child), NONE, np.int64)
     up, down = seed.parent_csr, seed.child_csr
@@ -97,6 +147,9 @@ def _relatives(seed: Taxonomy, child: Longs, mix: Mix, rng: Generator) -> Longs:
             at = _step(rows, at, rng)
         drawn[chosen] = at
         start += share
+    if mined is not None:
+        chosen = np.flatnonzero((kind >= start) & (kind < start + mix.mined))
+        drawn[chosen] = mined[child[chosen], rng.integers(mined.shape[1], size=len(chosen))]
     return drawn
 
 

@@ -24,7 +24,7 @@ from taxosphere.model.checkpoint import NO_CHECKPOINTS, Checkpoint, Checkpoints,
 from taxosphere.model.config import PolarisConfig, TrainingConfig
 from taxosphere.model.history import Epoch, best_epoch, collapsed, finished, highest
 from taxosphere.model.inputs import FixedVectors, Inputs, TrainableEncoder
-from taxosphere.model.negatives import Lineage
+from taxosphere.model.negatives import Lineage, mine
 from taxosphere.model.network import SphereNetwork
 from taxosphere.model.riemannian import Group, RiemannianAdam, clip
 from taxosphere.model.threads import one_thread
@@ -224,9 +224,13 @@ def fine_tune(
 
 
 def tuning(config: PolarisConfig) -> PolarisConfig:
-    """The settings with batch size and number of negatives as set for fine-tuning."""
+    """The settings with batch size, number of negatives and share of hard ones as set for fine-tuning."""
     settings = config.training
-    changed = {"batch": settings.tuned_batch, "negatives": settings.tuned_negatives}
+    changed = {
+        "batch": settings.tuned_batch,
+        "negatives": settings.tuned_negatives,
+        "mined": settings.tuned_mined,
+    }
     return config.model_copy(update={"training": settings.model_copy(update=changed)})
 
 
@@ -284,7 +288,8 @@ def _train_epoch(
     steps, device = steps_per_epoch(len(task.seed.edge_array), settings), network.device
     rng = np.random.default_rng([task.random_state, number])  # of the epoch alone, so that a resumed one is the same
     sums, cosines, edges = dict[str, float](), 0.0, 0
-    for step, group in enumerate(batches.epoch(task.seed, lineage, settings, rng)):
+    mined = mined_by(network, inputs, lineage) if settings.mined else None
+    for step, group in enumerate(batches.epoch(task.seed, lineage, settings, rng, mined)):
         pairs = sum(len(batch.child) for batch in group)
         edges += pairs
         optimiser.zero_grad()
@@ -303,6 +308,13 @@ def _train_epoch(
         clip(optimiser.parameters(), settings.clip)
         optimiser.step(rate(number * steps + step, task.epochs * steps, settings.warmup, settings.decay))
     return {term: value / edges for term, value in sums.items()}, cosines / edges
+
+
+def mined_by(network: SphereNetwork, inputs: Inputs, lineage: Lineage) -> Longs:
+    """Hard negatives (n, k) of every concept by the network and the encoder as they are."""
+    with torch.no_grad():
+        embedding = network.from_lifted(inputs.lift_all()).cpu()
+    return mine(embedding.z.numpy(), embedding.mu.numpy(), lineage)
 
 
 def log_result(task: Task, history: Sequence[Epoch]) -> None:

@@ -9,7 +9,7 @@ from enum import IntEnum
 import numpy as np
 
 from taxosphere.encoders.text.registry import TextVectors
-from taxosphere.model.config import PolarisConfig
+from taxosphere.model.config import PolarisConfig, RankingConfig
 from taxosphere.model.embedding import RefitWithout, ranker_folds
 from taxosphere.model.network import SphereNetwork
 from taxosphere.ranking.features.candidates import CandidateIndex
@@ -280,6 +280,13 @@ def make_examples(
         blocks += asking.foreign(index, foreign, asked[number :: len(folds)], len(seed))
         blocks += asking.without_parents(index, rng)
     return join_blocks(blocks, fit_first_stage([part for parts in samples for part in parts]))
+
+
+def n_lists(seed: Taxonomy, settings: RankingConfig, n_foreign: int, random_state: int) -> int:
+    """How many lists `make_examples` makes at most."""
+    folds = ranker_folds(seed, settings, random_state)
+    asked = sum(len(fold.leaves) + len(fold.inner) + len(fold.missing) for fold in folds)
+    return asked + n_foreign + sum(2 * min(len(fold.leaves), _NONE_QUERIES) for fold in folds)
 
 
 @dataclass(frozen=True)

@@ -61,11 +61,10 @@ class Estimate:
     seconds: float
 
     def __str__(self) -> str:
+        kept = f" ({self.cached:,} more are cached)" if self.cached else ""
+        tokens = f", about {self.tokens:,} tokens" if self.tokens else ""
         price = f", about {self.cost:.2f} to pay" if self.cost else ""
-        return (
-            f"{self.requests:,} requests ({self.cached:,} more are cached), about {self.tokens:,} tokens, "
-            f"about {self.seconds / 60:.0f} min{price}"
-        )
+        return f"{self.requests:,} requests{kept}{tokens}, about {self.seconds / 60:,.0f} min{price}"
 
 
 class EndpointReader:

@@ -9,7 +9,6 @@ from typing import Any
 from numpy.typing import NDArray
 
 from taxosphere.encoders.cache import default_folder
-from taxosphere.encoders.text.combined import CombinedEncoder
 from taxosphere.encoders.text.registry import TextEncoder, bare, trainable
 from taxosphere.encoders.text.transformer import TransformerEncoder
 from taxosphere.errors import InputError
@@ -76,10 +75,9 @@ def load_reader(source: str) -> Reader:
 
 def transformer_of(encoder: TextEncoder) -> TransformerEncoder:
     """The transformer itself, or the first one of several side by side; `InputError` where there is none."""
-    parts = encoder.parts if isinstance(encoder, CombinedEncoder) else (encoder,)
-    for part in parts:
-        try:
-            return bare(trainable(part))
-        except InputError:
-            continue
-    raise InputError(f"a cross-encoder begins from a transformer, and '{encoder.name}' is none; use minilm")
+    try:
+        return bare(trainable(encoder))
+    except InputError:
+        raise InputError(
+            f"a cross-encoder begins from a transformer, and '{encoder.name}' is none; use minilm"
+        ) from None

@@ -44,9 +44,23 @@ def test_a_folder_with_a_plus_in_its_name_is_a_folder(tmp_path: Path) -> None:
     assert load(str(folder)).dim == 8
 
 
-def test_it_cannot_be_fine_tuned(names: tuple[str, str]) -> None:
+def test_the_part_with_weights_can_be_fine_tuned(names: tuple[str, str]) -> None:
+    both = load("+".join(reversed(names)), cache=None)
+    assert registry.trainable(both) is both.parts[1]
+    first = next(iter(registry.trainable(both).upper(1)))
+    shape = registry.trainable(both).upper(1)[first].shape
+    tuned = registry.with_tuned(both, {first: np.ones(shape, np.float32)})
+    before, after = both.encode(["a cat"]), tuned.encode(["a cat"])
+    np.testing.assert_array_equal(before[:, : both.parts[0].dim], after[:, : both.parts[0].dim])
+    assert not np.allclose(before, after)
+    np.testing.assert_array_equal(registry.untuned(tuned).encode(["a cat"]), before)
+    assert registry.untuned(both) is both
+
+
+def test_encoders_without_weights_cannot_be_fine_tuned(names: tuple[str, str], tmp_path: Path) -> None:
+    static = build_static_encoder(tmp_path / "other")
     with pytest.raises(InputError, match="no weights to fine-tune"):
-        registry.trainable(load("+".join(names), cache=None))
+        registry.trainable(load(f"{names[1]}+{static}", cache=None))
 
 
 def test_a_model_with_two_encoders_is_saved_and_loaded(

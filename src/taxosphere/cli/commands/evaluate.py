@@ -11,6 +11,7 @@ import typer
 
 from taxosphere import atomic
 from taxosphere.cli import output
+from taxosphere.cli.commands.fit import say_reading_cost
 from taxosphere.cli.options import READER, reads_taxonomy
 from taxosphere.cli.progress import steps
 from taxosphere.cli.seeds import LAST_SEED, refuse_seeds
@@ -112,11 +113,13 @@ def evaluate(
     require("torch", "train")
     from taxosphere.encoders.text import registry as text_encoders
     from taxosphere.evaluation import datasets, image_protocol, image_tasks, protocol
+    from taxosphere.model import presets
     from taxosphere.model.config import literal
 
     refuse_seeds(seed, runs)
     flags = {"training.fine_tune": "true" if fine_tune else None, "ranking.reader": reader and literal(reader)}
-    settings = parse([*set_, *(f"{key}={value}" for key, value in flags.items() if value)])
+    overrides = [*set_, *(f"{key}={value}" for key, value in flags.items() if value)]
+    settings = parse(overrides)
     tasks = methods.tasks(method)  # an unknown name is better said before the work begins
     if out:
         atomic.refuse_place(out)
@@ -167,6 +170,9 @@ def evaluate(
         output.warn(protocol.NOT_HONEST)
     for line in repairs:
         output.say(f"repaired {line}")
+    if reader and method == "polaris":
+        asked = len(protocol.make_split(tree, parts, plan, seed).queries)
+        say_reading_cost(tree, presets.auto(tree).with_overrides(overrides), runs=runs, n_queries=asked)
     with steps() as report:
         result = protocol.evaluate(
             tree, method, plan, encoder=text_encoders.load(encoder), parts=parts, dataset=source.name, progress=report

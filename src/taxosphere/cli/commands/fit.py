@@ -116,6 +116,7 @@ def fit(
         return
     if settings.training.fine_tune:
         say_how_long(read, settings)
+    say_reading_cost(read, settings)
     if model.exists():
         output.say(f"{model} is a model already and is replaced when this one is done")
     try:
@@ -165,15 +166,31 @@ def say_how_long(taxonomy: Taxonomy, settings: PolarisConfig) -> None:
         )
 
 
+def say_reading_cost(taxonomy: Taxonomy, settings: PolarisConfig, *, runs: int = 1, n_queries: int = 0) -> None:
+    """Say what a second reader takes, where there is one, before it begins: lists of ``runs`` fits, and queries."""
+    if not settings.ranking.reader:
+        return
+    from taxosphere.fitting import load_encoder
+    from taxosphere.ranking.crossfit import n_lists
+    from taxosphere.ranking.foreign import foreign_concepts
+    from taxosphere.readers.cost import reading_cost
+
+    n_foreign = len(foreign_concepts(load_encoder(settings)))
+    count = runs * (n_lists(taxonomy, settings.ranking, n_foreign, settings.seed) + n_queries)
+    cost = reading_cost(settings.ranking.reader, taxonomy, count, settings.ranking.reader_depth)
+    if cost is not None:
+        output.say(f"the second reader reads up to {cost}")
+
+
 def propose_fine_tuning(taxonomy: Taxonomy, settings: PolarisConfig) -> None:
     """Say that fine-tuning may pay, and what it takes, where the seed has leaves to spare for it."""
-    from taxosphere.encoders.text.registry import Trainable
+    from taxosphere.encoders.text.registry import has_weights
     from taxosphere.fitting import load_encoder
     from taxosphere.model.embedding import split_for_ranker
 
     if split_for_ranker(taxonomy, settings.ranking, settings.seed) is None:
         return
-    if isinstance(load_encoder(settings), Trainable):
+    if has_weights(load_encoder(settings)):
         minutes = math.ceil(tuning_seconds(taxonomy, settings) / 60)
         output.say(
             "a taxonomy of this size may rank better with --fine-tune, which lets the encoder learn along: about "

@@ -176,10 +176,29 @@ TextEncoders = Trainable | StaticEncoder | CombinedEncoder | precomputed.Precomp
 
 
 def trainable(encoder: TextEncoder) -> Trainable:
-    """The encoder itself; `InputError` unless it has weights that can be fine-tuned."""
-    if not isinstance(encoder, TransformerEncoder | CachedEncoder):
-        raise InputError(f"'{encoder.name}' has no weights to fine-tune; keep it frozen or name a model")
-    return encoder
+    """The encoder itself, of several side by side the first with weights; `InputError` where there are none to tune."""
+    for part in _parts(encoder):
+        if isinstance(part, TransformerEncoder | CachedEncoder):
+            return part
+    raise InputError(f"'{encoder.name}' has no weights to fine-tune; keep it frozen or name a model")
+
+
+def has_weights(encoder: TextEncoder) -> bool:
+    """Whether the encoder, or one of several side by side, has weights that can be fine-tuned."""
+    return any(isinstance(part, TransformerEncoder | CachedEncoder) for part in _parts(encoder))
+
+
+def _parts(encoder: TextEncoder) -> tuple[TextEncoder, ...]:
+    return encoder.parts if isinstance(encoder, CombinedEncoder) else (encoder,)
+
+
+def with_tuned(encoder: TextEncoder, tuned: Arrays) -> TextEncoder:
+    """The encoder with these weights in its `trainable` part; others beside that stay as they are."""
+    learner = trainable(encoder)
+    changed = learner.with_weights(tuned)
+    if not isinstance(encoder, CombinedEncoder):
+        return changed
+    return CombinedEncoder([changed if part is learner else part for part in encoder.parts])
 
 
 def bare(encoder: Trainable) -> TransformerEncoder:
@@ -189,7 +208,7 @@ def bare(encoder: Trainable) -> TransformerEncoder:
 
 def untuned(encoder: TextEncoder) -> TextEncoder:
     """The encoder as it was before any fine-tuning."""
-    return encoder.with_weights({}) if isinstance(encoder, Trainable) and encoder.tuned else encoder
+    return with_tuned(encoder, {}) if has_weights(encoder) and trainable(encoder).tuned else encoder
 
 
 _DEFAULT_CACHE = Path()  # stands for default_folder(), which is read when an encoder is made
