@@ -106,15 +106,29 @@ def fit(
         return untuned
     if split is None:
         return _fit_tuned(untuned, learner, seed, foreign, config, run)
+    return _fit_tuned_once(untuned, learner, seed, foreign, config, run, share=share)
+
+
+def _fit_tuned_once(
+    untuned: FittedEmbedding,
+    learner: Trainable,
+    seed: Taxonomy,
+    foreign: Sequence[Concept],
+    config: PolarisConfig,
+    run: TrainingRun,
+    *,
+    share: bool,
+) -> FittedEmbedding:
+    """Fine-tune without what the ranker hides, so that one fine-tuning serves all folds."""
+    encoder, head, split = untuned.encoder, untuned.head, untuned.head.split
     if learner is not encoder:  # it learns alone, from a head of its own; the encoders beside it stay frozen
         alone = torch.from_numpy(learner.encode([concept.text for concept in seed.concepts()]))
         head = fit_head(alone, seed, config, _labelled(run, "alone-"), split=split)
     trial = try_tuned(head, bare(learner), config, run)
     if trial is None:
         return untuned
-    # The encoder was fine-tuned without what the ranker hides, so that one fine-tuning serves all folds.
     tuned = with_tuned(encoder, tuned_encoder(trial).tuned)
-    vectors = encode_text_vectors(tuned, every, encoding)
+    vectors = encode_text_vectors(tuned, [*seed.concepts(), *foreign])
     views = _of_seed(vectors, seed)
     head = fit_head(torch.from_numpy(views.full), seed, config, _labelled(run, "on-tuned-"), split=split)
     refit = _refit_head(vectors, head, config, run, share=share)
