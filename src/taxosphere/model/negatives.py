@@ -11,8 +11,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import torch
 from numpy.random import Generator
 
+from taxosphere.model.inputs import Inputs
+from taxosphere.model.network import SphereNetwork
 from taxosphere.orbit.search import top_k
 from taxosphere.taxonomy import Taxonomy
 from taxosphere.taxonomy.structure import Csr
@@ -86,6 +89,13 @@ def mine(points: Floats, directions: Floats, lineage: Lineage, count: int = N_MI
         rows = np.where(np.take_along_axis(wrong, order, 1), np.take_along_axis(nearest, order, 1), NONE)
         mined[children, : rows.shape[1]] = rows
     return mined
+
+
+def mined_by(network: SphereNetwork, inputs: Inputs, lineage: Lineage) -> Longs:
+    """Hard negatives (n, k) of every concept by the network and the encoder as they are."""
+    with torch.no_grad():
+        embedding = network.from_lifted(inputs.lift_all()).cpu()
+    return mine(embedding.z.numpy(), embedding.mu.numpy(), lineage)
 
 
 def sample(

@@ -24,7 +24,7 @@ from taxosphere.model.checkpoint import NO_CHECKPOINTS, Checkpoint, Checkpoints,
 from taxosphere.model.config import PolarisConfig, TrainingConfig
 from taxosphere.model.history import Epoch, best_epoch, collapsed, finished, highest
 from taxosphere.model.inputs import FixedVectors, Inputs, TrainableEncoder
-from taxosphere.model.negatives import Lineage, mine
+from taxosphere.model.negatives import Lineage, mined_by
 from taxosphere.model.network import SphereNetwork
 from taxosphere.model.riemannian import Group, RiemannianAdam, clip
 from taxosphere.model.threads import one_thread
@@ -308,13 +308,6 @@ def _train_epoch(
         clip(optimiser.parameters(), settings.clip)
         optimiser.step(rate(number * steps + step, task.epochs * steps, settings.warmup, settings.decay))
     return {term: value / edges for term, value in sums.items()}, cosines / edges
-
-
-def mined_by(network: SphereNetwork, inputs: Inputs, lineage: Lineage) -> Longs:
-    """Hard negatives (n, k) of every concept by the network and the encoder as they are."""
-    with torch.no_grad():
-        embedding = network.from_lifted(inputs.lift_all()).cpu()
-    return mine(embedding.z.numpy(), embedding.mu.numpy(), lineage)
 
 
 def log_result(task: Task, history: Sequence[Epoch]) -> None:
