@@ -81,8 +81,8 @@ def mine(points: Floats, directions: Floats, lineage: Lineage, count: int = N_MI
     for start in range(0, len(points), _BLOCK):
         children = np.arange(start, min(start + _BLOCK, len(points)))
         # Itself and its ancestors may be among the nearest, so as many more are looked at.
-        spare = 1 + int(lineage.ancestors.counts[children].max(initial=0))
-        nearest = top_k(points[children], directions, count + spare)
+        extra = 1 + int(lineage.ancestors.counts[children].max(initial=0))
+        nearest = top_k(points[children], directions, count + extra)
         wrong = ~lineage.forbidden(np.repeat(children, nearest.shape[1]), nearest.ravel()).reshape(nearest.shape)
         closeness = np.einsum("cd,ckd->ck", points[children], directions[nearest])
         order = np.argsort(np.where(wrong, -closeness, np.inf), axis=1, kind="stable")[:, :count]
