@@ -164,12 +164,50 @@ def test_the_calibration_error_by_chance_is_that_of_drawn_answers() -> None:
 def test_what_is_here_too_is_not_asked_as_foreign_or_under_a_name_that_two_concepts_have() -> None:
     names = [f"kind {i}" for i in range(40)]
     taxonomy = Taxonomy.from_edges([("root", name) for name in names])
-    synonyms = tuple((f"alias {i}", "shared alias") if name != "root" else () for i, name in enumerate(taxonomy.names))
+    shared = ("shared alias", "shared aliases", "Shared-Alias")
+    synonyms = tuple((f"alias {i}", shared[i % 3]) if name != "root" else () for i, name in enumerate(taxonomy.names))
     taxonomy = replace(taxonomy, synonyms=synonyms)
     foreign = [Concept("a", "ALIAS 3"), Concept("b", "Kinds 7"), Concept("c", "galaxy")]
     cut = build(taxonomy, foreign, random_state=0)
     assert [query.name for query in cut.queries["foreign"].queries] == ["galaxy"]
-    assert "shared alias" not in {query.name for query in cut.queries["known"].queries}
+    assert not set(shared) & {query.name for query in cut.queries["known"].queries}
+
+
+def test_none_is_the_first_answer_where_it_is_more_probable_than_the_best_parent() -> None:
+    nobody: tuple[frozenset[str], ...] = (frozenset(),) * 3
+    asked = Answers(np.array([0.3, 0.6, np.nan]), np.zeros(3, bool), np.array([0.4, 0.4, 0.9]), nobody)
+    assert asked.none_first.tolist() == [True, False, False]  # the last is said to be there already
+
+
+def test_a_warning_of_a_concept_with_a_common_name_is_counted_apart() -> None:
+    taxonomy = Taxonomy.from_edges([("root", f"kind {i}") for i in range(40)])
+    taxonomy = replace(
+        taxonomy, synonyms=tuple(("common", f"own {i}") if i in (1, 2) else () for i in range(len(taxonomy)))
+    )
+    seeds = (build(taxonomy, [Concept("f", "galaxy")], random_state=state) for state in range(50))
+    shared = [taxonomy.ids[i] for i in (1, 2)]
+
+    def staying(cut: Scenarios) -> list[str]:
+        asked = {query.id for query in cut.queries["leaf"].queries}
+        named = [id for id, names in zip(cut.seed.ids, cut.seed.synonyms, strict=True) if "common" in names]
+        return named if asked & set(shared) else []
+
+    cut = next(cut for cut in seeds if staying(cut))
+    (other,) = staying(cut)
+    said = {
+        name: Answers(
+            np.zeros(len(part.queries)),
+            np.zeros(len(part.queries), bool),
+            np.zeros(len(part.queries)),
+            tuple(frozenset({other} if query.id in shared else ()) for query in part.queries),
+        )
+        for name, part in cut.queries.items()
+    }
+    first = cut.seed.ids[cut.same_as[0]]
+    right = (frozenset({first}), *said["known"].same_as[1:])
+    known = scenario_figures.recognised(said | {"known": replace(said["known"], same_as=right)}, cut)
+    assert known["precision"] == pytest.approx(50)
+    assert known["precision_unshared"] == pytest.approx(100)
 
 
 def test_what_is_there_already_counts_as_no_answer() -> None:
@@ -184,5 +222,6 @@ def test_all_figures_of_a_small_model(scenarios: Scenarios) -> None:
     assert list(document["scenarios"]) == list(SHARES)
     assert document["scenarios"]["leaf"]["hit@1"] > 50  # names contain the parent's
     assert document["scenarios"]["known"]["recall"] > 50
+    assert document["scenarios"]["missing"]["right"] >= document["scenarios"]["missing"]["hit@1"]
     assert 0 <= document["mixture"]["ece"] <= 1
     assert 0 <= document["scenarios"]["foreign"]["none_auroc"] <= 1

@@ -5,12 +5,12 @@ import numpy as np
 from taxosphere import Concept, Taxonomy
 from taxosphere.encoders.text.registry import TextVectors
 from taxosphere.placing.insertion import (
-    CUTS,
+    CUT,
     INSERTION_FEATURES,
-    PRECISION,
     Insertion,
     insertion_features,
     precise_cut,
+    sureness,
 )
 
 
@@ -99,20 +99,24 @@ def test_a_part_is_told_from_a_kind() -> None:
     assert features[:, column].tolist() == [1, 0]
 
 
-def test_the_cut_is_where_enough_proposals_are_right() -> None:
-    probability = np.linspace(0.5, 0.4, 101)
-    labels = np.arange(101) < 56  # seven tenths of the 80 at or above 0.42
-    cut = precise_cut(probability, labels, np.ones(101))
-    assert CUTS[0] < cut < CUTS[1]
-    assert abs((labels & (probability >= cut)).sum() / (probability >= cut).sum() - PRECISION) < 0.02
-    assert precise_cut(probability, labels, np.where(labels, 1.0, 9.0)) > cut
-    assert precise_cut(probability, np.zeros(101, bool), np.ones(101)) == np.inf
+def test_nothing_is_proposed_where_too_few_proposals_would_be_right() -> None:
+    probability = np.linspace(0.9, 0.1, 100)
+    first_right = np.arange(100) < 20
+    assert precise_cut(probability, first_right, np.ones(100)) == CUT
+    assert precise_cut(probability, first_right & (np.arange(100) < 9), np.ones(100)) == np.inf  # too few to tell
+    assert precise_cut(probability, np.arange(100) % 2 == 1, np.ones(100)) == np.inf
+    assert precise_cut(probability, np.zeros(100, bool), np.ones(100)) == np.inf
 
 
-def test_the_cut_of_few_proposals_is_near_that_of_other_taxonomies() -> None:
-    labels = np.arange(40) < 20
-    assert precise_cut(np.linspace(1, 0.8, 40), labels, np.ones(40)) == CUTS[1]
-    assert precise_cut(np.linspace(0.3, 0.1, 40), labels, np.ones(40)) == CUTS[0]
+def test_what_leaves_would_wrongly_get_counts_by_its_weight() -> None:
+    probability, right = np.linspace(0.9, 0.1, 100), np.arange(100) % 5 > 0
+    assert precise_cut(probability, right, np.ones(100)) == CUT
+    assert precise_cut(probability, right, np.where(right, 1.0, 9.0)) == np.inf
+
+
+def test_a_child_is_surer_the_surer_its_parent_is() -> None:
+    assert sureness(0.8, 1.0) == 0.8
+    assert sureness(0.8, 0.25) == 0.4
 
 
 def test_what_was_learned_survives_arrays() -> None:

@@ -37,7 +37,7 @@ def test_rows_are_means_over_the_runs_that_have_a_figure(records: list[dict[str,
     assert mixed[0] == ["animals", "polaris", "0.040", "–", "0.800", "0.200", "–", "–", "2"]  # 0.03 + |0.05 − 0.03| / 2
     assert mixed[1][:5] == ["animals", "before", "0.080", "–", "0.700"]
     none = [[cell.text for cell in row] for row in tables['"None of these"'].rows]
-    assert none[0] == ["animals", "polaris", "–", "0.930 ± 0.030", "1.5", "2"]
+    assert none[0] == ["animals", "polaris", "–", "0.930 ± 0.030", "1.5", "–", "2"]
 
 
 def test_the_page_draws_charts_and_tables(records: list[dict[str, Any]]) -> None:

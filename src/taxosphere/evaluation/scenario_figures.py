@@ -14,6 +14,7 @@ from taxosphere.evaluation import metrics
 from taxosphere.evaluation.reliability import auroc
 from taxosphere.evaluation.scenarios import SHARES, Branch, Scenarios
 from taxosphere.placing.expansion import Placement
+from taxosphere.placing.name_keys import fold
 from taxosphere.placing.place_list import ChildProposal, duplicates_of, propose_children
 from taxosphere.polaris import Polaris
 from taxosphere.taxonomy import Concept, Taxonomy
@@ -47,6 +48,11 @@ class Answers:
     same_as: tuple[frozenset[str], ...]
     parents_f1: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
 
+    @property
+    def none_first(self) -> NDArray[np.bool_]:
+        """Whether "none of these" is the first answer: more probable than the best parent."""
+        return np.asarray(self.none > np.nan_to_num(self.probability, nan=1.0))
+
 
 def measure(model: Polaris, scenarios: Scenarios) -> dict[str, Any]:
     """All figures of one run.
@@ -74,6 +80,10 @@ def measure(model: Polaris, scenarios: Scenarios) -> dict[str, Any]:
         outcome = metrics.judge(model.score(part.queries), part.gold, scenarios.seed)
         figures[name] = {key: metrics.summary(outcome)[key] for key in _RANKED} | {"queries": len(part.queries)}
     figures["leaf"]["parents_f1"] = 100 * float(answers["leaf"].parents_f1.mean())
+    figures["leaf"]["none_first"] = 100 * float(answers["leaf"].none_first.mean())
+    missing = answers["missing"]  # "a parent is missing here" is right too
+    said = missing.right | missing.none_first
+    figures["missing"]["right"] = 100 * float(said.mean()) if len(said) else math.nan
     figures["inner"] |= _children(model, scenarios)
     figures["branch"] = _branches(placed, scenarios)
     for name in ("missing", "foreign"):
@@ -81,7 +91,7 @@ def measure(model: Polaris, scenarios: Scenarios) -> dict[str, Any]:
         positive = np.arange(len(both)) >= len(answers["leaf"].none)
         figures.setdefault(name, {"queries": len(answers[name].none)})["none_auroc"] = auroc(both, positive)
     figures["foreign"]["attached@0.8"] = 100 * float(np.mean(_attached(answers["foreign"], 0.8)))
-    figures["known"] = _known(answers, scenarios)
+    figures["known"] = recognised(answers, scenarios)
     return {"scenarios": {name: figures[name] for name in SHARES}, "mixture": mixture(answers)}
 
 
@@ -257,13 +267,30 @@ def _attached(answers: Answers, line: float) -> NDArray[np.bool_]:
     return np.nan_to_num(answers.probability, nan=-1.0) >= line
 
 
-def _known(answers: Mapping[str, Answers], scenarios: Scenarios) -> dict[str, float]:
-    """Recall of the warning on queries that are there, and its precision over all queries asked one by one."""
-    warnings = answers["known"]
-    right = [scenarios.seed.ids[i] in said for i, said in zip(scenarios.same_as, warnings.same_as, strict=True)]
+def recognised(answers: Mapping[str, Answers], scenarios: Scenarios) -> dict[str, float]:
+    """Recall of the warning on queries that are there, and its precision over all queries asked one by one.
+
+    ``precision_unshared`` leaves out warnings of a concept that has a name or synonym in common with the query in the
+    taxonomy itself.
+    """
+    warnings, seed = answers["known"], scenarios.seed
+    right = [seed.ids[i] in said for i, said in zip(scenarios.same_as, warnings.same_as, strict=True)]
     warned = sum(bool(said) for part in answers.values() for said in part.same_as)
+    of_one_name = sum(
+        any(_share_a_name(query, seed.concept(seed.position(id))) for id in said if id in seed)
+        for name, part in scenarios.queries.items()
+        if name not in ("known", "branch")
+        for query, said in zip(part.queries, answers[name].same_as, strict=True)
+    )
     return {
         "queries": len(right),
         "recall": 100 * float(np.mean(right)) if right else 0.0,
         "precision": 100 * sum(right) / max(1, warned),
+        "precision_unshared": 100 * sum(right) / max(1, warned - of_one_name),
     }
+
+
+def _share_a_name(one: Concept, other: Concept) -> bool:
+    """Whether two concepts of the taxonomy have a name or synonym in common, so that a warning only says what is so."""
+    names, others = ({fold(name) for name in (concept.name, *concept.synonyms)} for concept in (one, other))
+    return bool(names & others)

@@ -155,23 +155,24 @@ def _respelled(seed: Taxonomy, rng: np.random.Generator) -> tuple[Taxonomy, list
     """The seed without the synonyms that are asked, the queries, and the concept each of them is.
 
     Half of the queries are hidden synonyms, where there are as many that name one concept alone; the others are
-    respellings of names.
+    respellings of names. What names another concept too, however spelled, is not asked: either would be right.
     """
-    called = [{s.casefold() for s in (name, *row)} for name, row in zip(seed.names, seed.synonyms, strict=True)]
+    called = [{fold(s) for s in (name, *row)} for name, row in zip(seed.names, seed.synonyms, strict=True)]
     uses = Counter(name for names in called for name in names)
-    taken = set(uses)
+    taken = {s.casefold() for name, row in zip(seed.names, seed.synonyms, strict=True) for s in (name, *row)}
     synonyms = [list(row) for row in seed.synonyms]
     with_synonym = [i for i in rng.permutation(len(seed)) if synonyms[i]]
     queries, same_as = [], []
     for i in with_synonym[: MOST["known"] // 2]:
         name = synonyms[i].pop(int(rng.integers(len(synonyms[i]))))
-        if uses[name.casefold()] == 1:  # otherwise it is also what another concept is called
+        if uses[fold(name)] == 1:  # otherwise it is also what another concept is called
             queries.append(Concept("", name, ""))
             same_as.append(i)
     for i in rng.permutation(len(seed)):
         if len(queries) >= MOST["known"]:
             break
         spelled = [name for name in respellings(seed.names[i]) if name.casefold() not in taken]
+        spelled = [name for name in spelled if uses[fold(name)] == (fold(name) in called[i])]
         if spelled:
             queries.append(Concept("", spelled[int(rng.integers(len(spelled)))], ""))
             same_as.append(i)

@@ -5,10 +5,11 @@ parent, and which of the parent's children belong below it is known. Every leaf 
 children; in a real list there are `LEAVES_PER_INNER` of them for each inner concept. A logistic model over a few
 features answers; nothing trained on the taxonomy's edges (the sphere) is among them, because it has seen the answer.
 
-A child is proposed from the probability on at which, of the children proposed for cases that the model was not trained
-on, the share `PRECISION` is right, but the few dozen proposals of one taxonomy say little of that: the probability
-stays within `CUTS`, where it lay for concepts hidden inside the seeds of food and EDAM. Where there is no
-such probability nothing is proposed.
+These cases are asked below their true parent. In a list the parent is a suggestion and may be wrong, so how sure a
+proposal is (`sureness`) falls with the parent's probability. A child is proposed from `CUT` on, where the share
+`PRECISION` of the proposals was right for concepts hidden inside the seeds of food, EDAM and MeSH; the few dozen
+proposals of one taxonomy say too little to choose a cut by. Where no probability has that precision for cases that the
+model was not trained on, nothing is proposed.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ INSERTION_FEATURES = (
 )
 LEAVES_PER_INNER = 9
 PRECISION = 0.7  # of proposals, at the default cut
-CUTS = (0.4, 0.45)  # between which the default cut lies
+CUT = 0.45  # least sureness of a proposal
 _MOST_CASES = 400  # removed concepts to train on, of each kind: plenty for a few weights
 _MOST_CHILDREN = 200  # of one parent
 _FEWEST_CASES = 20  # below which the weights cannot be trained
@@ -85,7 +86,7 @@ class Insertion:
     model
         Reads the features of a child.
     cut
-        Least probability of a child that is proposed; infinite where nothing is to be proposed.
+        Least `sureness` of a child that is proposed; infinite where nothing is to be proposed.
     """
 
     model: Logistic
@@ -164,10 +165,22 @@ class Insertion:
         return children, self.model.probability(features[:, : len(self.model.mean)])  # fewer in earlier models
 
 
-def precise_cut(probability: NDArray[np.float64], labels: Booleans, weights: NDArray[np.float64]) -> float:
-    """The least probability from which on the weighted share of right ones is `PRECISION`, within `CUTS`.
+def sureness(probability: float, parent_probability: float) -> float:
+    """How sure it is that a child belongs below a new concept whose parent is a suggestion.
 
-    It is infinite where there is none.
+    Parameters
+    ----------
+    probability
+        That it belongs there if the parent is right.
+    parent_probability
+        Of the parent. Its root counts: insertions are asked for where the parent is probable, and the product itself
+        ranks proposals no better.
+    """
+    return probability * math.sqrt(parent_probability)
+
+
+def precise_cut(probability: NDArray[np.float64], labels: Booleans, weights: NDArray[np.float64]) -> float:
+    """`CUT`, or infinite where from no probability on the weighted share of right ones is `PRECISION`.
 
     Parameters
     ----------
@@ -175,10 +188,9 @@ def precise_cut(probability: NDArray[np.float64], labels: Booleans, weights: NDA
         (t,) of children: how probable, whether right, how much each counts.
     """
     order = np.argsort(-probability, kind="stable")
-    right = np.cumsum((weights * labels)[order])
-    precision = right / np.cumsum(weights[order])
+    precision = np.cumsum((weights * labels)[order]) / np.cumsum(weights[order])
     enough = (precision >= PRECISION) & (np.cumsum(labels[order]) >= _FEWEST_PROPOSALS)
-    return float(np.clip(probability[order][np.flatnonzero(enough)[-1]], *CUTS)) if enough.any() else math.inf
+    return CUT if enough.any() else math.inf
 
 
 def insertion_features(

@@ -15,6 +15,7 @@ from taxosphere.placing import expansion, inference, list_effect
 from taxosphere.placing.expansion import Expansion, Placement
 from taxosphere.placing.groups import make_groups
 from taxosphere.placing.inference import Fitted
+from taxosphere.placing.insertion import sureness
 from taxosphere.placing.name_keys import fold
 from taxosphere.placing.suggestions import Suggestion, Suggestions
 from taxosphere.ranking.calibration import N_PLACES
@@ -261,8 +262,8 @@ def propose_children(
     suggestions : Suggestions
         Of the query; ``parents`` are those it would be attached to.
     insert : float or None
-        Probability from which a child of such a parent is proposed too; None proposes those alone that are probable
-        enough by themselves (`Insertion.cut`).
+        Sureness from which a child of such a parent is proposed too; None proposes those alone that are sure enough by
+        themselves (`Insertion.cut`).
     query_vectors : TextVectors, optional
         Of the query, (1, dim), by `Fitted.untuned_encoder`; None encodes it.
 
@@ -288,7 +289,7 @@ def propose_children(
         for child, probability in zip(children.tolist(), probabilities.tolist(), strict=True):
             if fold(taxonomy.names[child]) == name:  # of two concepts with one name, neither lies below the other
                 continue
-            proposed = parent.id in attached and probability >= least
+            proposed = parent.id in attached and sureness(probability, parent.probability) >= least
             score = parent.probability * probability
             proposals.append(ChildProposal(parent.id, taxonomy.ids[child], probability, score, proposed))
     return sorted(proposals, key=lambda proposal: -proposal.score)

@@ -37,12 +37,14 @@ TABLES: Mapping[str, Mapping[str, Path]] = {
         "inner H@1": ("scenarios", "inner", "hit@1"),
         "inner MRR": ("scenarios", "inner", "mrr"),
         "missing H@1": ("scenarios", "missing", "hit@1"),
+        "… or none said": ("scenarios", "missing", "right"),
         "missing Wu&P": ("scenarios", "missing", "wup"),
     },
     '"None of these"': {
         "AUROC, missing": ("scenarios", "missing", "none_auroc"),
         "AUROC, foreign": ("scenarios", "foreign", "none_auroc"),
         "foreign attached at 0.8, % ↓": ("scenarios", "foreign", "attached@0.8"),
+        "said of leaves, % ↓": ("scenarios", "leaf", "none_first"),
     },
     "Insertions and branches": {
         "children: precision": ("scenarios", "inner", "child_precision"),
@@ -55,6 +57,7 @@ TABLES: Mapping[str, Mapping[str, Path]] = {
     "Recognised as being there": {
         "recall": ("scenarios", "known", "recall"),
         "precision": ("scenarios", "known", "precision"),
+        "… where no name is shared": ("scenarios", "known", "precision_unshared"),
     },
 }
 CHARTS: Mapping[str, Path] = {
