@@ -106,7 +106,7 @@ class ConceptReader:
         self.vocabulary = vocabulary
         self.literal = rt.oxigraph().Literal
         self.named = rt.oxigraph().NamedNode
-        self.ids: dict[str, str] = {}
+        self.ids: dict[str, str] = {}  # by address, where they differ from it
         self.label_synonyms: dict[str, list[str]] = {}  # forms of SKOS-XL labels, by concept
         self.languages: Counter[str] = Counter()  # how many concepts are named in each; empty for none stated
         self._gather()
@@ -122,14 +122,15 @@ class ConceptReader:
         """Ids, and languages of names; what SKOS-XL labels say is added to the texts."""
         graph, languages, names = self.graph, self.languages, rt.NAMES
         if graph.predicates.isdisjoint((rt.OBO_ID, *rt.LABEL_WORDS)):
-            self.ids = {iri: rt.id_of(iri, None) for iri in graph.concepts}
+            self.ids = {iri: rt.id_of(iri, None) for iri in graph.concepts if iri.startswith(rt.ID_PREFIX)}
         else:
             for iri, _, statements, texts in graph.described:
                 self._identify(iri, statements, texts)
-        for row in graph.described:
-            tags = [text[2] for text in row[3] if text[0][0] in names]
-            for language in tags if len(tags) < 2 else dict.fromkeys(tags):
-                languages[language] += 1
+        alone = [row[3][0] for row in graph.described if len(row[3]) == 1]
+        languages.update(text[2] for text in alone if text[0][0] in names)
+        for row in graph.described if len(alone) < len(graph.described) else ():
+            if len(row[3]) > 1:
+                languages.update(list(dict.fromkeys(text[2] for text in row[3] if text[0][0] in names)))
 
     def _identify(self, iri: str, statements: list[Statement], texts: list[Text]) -> None:
         """Note the id that the file states of a concept, and the forms of its SKOS-XL labels."""
@@ -139,7 +140,8 @@ class ConceptReader:
                 stated = value.value
             elif predicate in rt.LABEL_WORDS and (label := self.graph.one(self.graph.key(value), rt.LITERAL_FORM)):
                 self._take_label(iri, rt.LABEL_WORDS[predicate], label, texts)
-        self.ids[iri] = rt.id_of(iri, stated)
+        if (id := rt.id_of(iri, stated)) != iri:
+            self.ids[iri] = id
 
     def _take_label(self, iri: str, word: str, label: Any, texts: list[Text]) -> None:
         """The form of a SKOS-XL label says what a plain label would: a name, or a synonym."""
@@ -176,12 +178,12 @@ class ConceptReader:
 
     def read_all(self) -> None:
         """Add every concept and edge to the draft."""
-        ids, draft, edges = self.ids, self.draft, self.graph.edges
+        id_of, draft, edges = self.ids.get, self.draft, self.graph.edges
         self.usual_links = self._usual_links()
         for description in self.graph.described:
             self._read_concept(*description)
-        draft.parents = [ids[parent] for parent, _ in edges]
-        draft.children = [ids[child] for _, child in edges]
+        draft.parents = [id_of(parent, parent) for parent, _ in edges]
+        draft.children = [id_of(child, child) for _, child in edges]
         draft.edge_lines = list(edges.values())
 
     def describes_others(self) -> bool:
@@ -242,7 +244,9 @@ class ConceptReader:
         if name is None:
             self.nameless.add(iri)
         called = name[1] if name else rt.local_name(iri)
-        self.draft.concept(self.ids[iri], called, definition[1] if definition else "", synonyms, images, extras, line)
+        self.draft.concept(
+            self.ids.get(iri, iri), called, definition[1] if definition else "", synonyms, images, extras, line
+        )
 
     def _usual_links(self) -> frozenset[int]:
         """The statements (by identity, for many concepts share one) that the writer makes of edges and of being a
@@ -254,7 +258,7 @@ class ConceptReader:
 
     def _other_extra(self, iri: str, predicate: str, value: Any) -> list[tuple[str, str]]:
         """Any other statement as it is; none for the OBO id, and for what is anonymous."""
-        if predicate == rt.OBO_ID and value.value == self.ids[iri] and rt.is_obo_id(self.ids[iri]):
+        if predicate == rt.OBO_ID and value.value == self.ids.get(iri, iri) and rt.is_obo_id(value.value):
             return []
         if type(value) is self.named:
             if predicate in rt.ADDRESS_TAG_OF and self.vocabulary.key == "owl":
@@ -276,6 +280,8 @@ class ConceptReader:
 
     def id_of(self, iri: str) -> str:
         """The id by which extras mention an address."""
+        if iri in self.graph.concepts:
+            return self.ids.get(iri, iri)
         if iri not in self.ids:
             self.ids[iri] = rt.mentioned_id(iri, next(self.graph.literals(iri, (rt.OBO_ID,)), None))
         return self.ids[iri]

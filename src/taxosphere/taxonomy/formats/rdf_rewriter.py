@@ -114,7 +114,7 @@ class Rewriter:
         self.graph = source.reader.graph
         self.ox = rt.oxigraph()
         self.translator = Translator(prefix="new" if "_:new" not in source.document.text else "added")
-        self.iri_of = {id: iri for iri, id in source.reader.ids.items() if iri in self.graph.concepts}
+        self.iri_of = {source.reader.id_of(iri): iri for iri in self.graph.concepts}
         self.parents: dict[str, set[str]] = {}
         for parent, child in zip(source.draft.parents, source.draft.children, strict=True):
             self.parents.setdefault(child, set()).add(parent)

@@ -222,12 +222,12 @@ def _check_texts(draft: Draft, finder: _Finder) -> None:
     if "" in draft.ids:  # no way to keep it, so refused even when lenient
         line = draft.lines[draft.ids.index("")] if draft.lines else 0
         raise InputError("a concept without an id; give it one", path=draft.path, line=line or None)
-    for row, name in enumerate(draft.names):
+    for row, name in enumerate(draft.names) if not all(draft.names) or any(map(str.isspace, draft.names)) else ():
         if not name or name.isspace():
             finder.concept("empty name", row, f"the concept '{_short(draft.ids[row])}' has no name; give it one")
             draft.names[row] = draft.ids[row]
     for what, column in (("id", draft.ids), ("name", draft.names), ("description", draft.descriptions)):
-        for row, text in enumerate(column):
+        for row, text in enumerate(column) if "\0" in "".join(column) else ():
             if "\0" in text:
                 finder.concept("control character", row, f"the {what} '{_short(text)}' holds a NUL character")
                 column[row] = text.replace("\0", "\ufffd")

@@ -120,7 +120,7 @@ def collect(document: Document, options: ReadOptions) -> Graph:
         graph.about = about = {key: list(dict.fromkeys(statements)) for key, statements in about.items()}
         graph.texts = [list(dict.fromkeys(texts)) for texts in graph.texts]
     for subject, predicate, other, line in hierarchy:
-        if predicate in _UPWARD and subject in concepts and other in concepts:  # most statements
+        if other in concepts and subject in concepts and predicate in _UPWARD:  # most statements
             edges.setdefault((other, subject), line)
             used[predicate] += 1
         else:
@@ -128,8 +128,12 @@ def collect(document: Document, options: ReadOptions) -> Graph:
     if options.relations or options.equivalents:
         _add_edges(graph, document, options)
     # Concepts in the order the file describes them, those it only mentions last.
-    described = [row for row in zip(about, graph.lines, about.values(), graph.texts, strict=True) if row[0] in concepts]
-    graph.concepts = {row[0]: row[1] for row in described}
+    rows = zip(about, graph.lines, about.values(), graph.texts, strict=True)
+    if about.keys() == concepts.keys():
+        described, graph.concepts = list(rows), dict(zip(about, graph.lines, strict=True))
+    else:
+        described = [row for row in rows if row[0] in concepts]
+        graph.concepts = {row[0]: row[1] for row in described}
     if len(described) < len(concepts):
         mentioned = {iri: line for iri, line in concepts.items() if iri not in graph.concepts}
         described += [(iri, line, [], []) for iri, line in mentioned.items()]
@@ -153,18 +157,18 @@ def _gather(graph: Graph, quads: Iterable[Any], position: Position) -> list[_Lin
     types: defaultdict[str, list[str]] = defaultdict(list)  # subjects by type
     hierarchy: list[_Link] = []
     again: dict[str, list[Text]] = {}  # texts of subjects that the file comes back to
-    subject, statements, texts = "", list[Statement](), list[Text]()
+    previous, subject, statements, texts = None, "", list[Statement](), list[Text]()
     for quad in quads:
         term, predicate, value = quad.subject, quad.predicate.value, quad.object
-        key = term.value if type(term) is named else graph.key(term)
-        if key != subject:  # statements about a subject mostly stand together
-            subject, present = key, about.get(key)
+        if term != previous:  # statements about a subject mostly stand together
+            previous, subject = term, term.value if type(term) is named else graph.key(term)
+            present = about.get(subject)
             if present is None:
-                about[key] = statements = []
+                about[subject] = statements = []
                 lines.append(position.line)
                 graph.texts.append(texts := [])
             else:
-                statements, texts = present, again.setdefault(key, [])
+                statements, texts = present, again.setdefault(subject, [])
         if (same := links.get(predicate)) is not None and type(value) is named:
             other = value.value
             link = same.get(other)
@@ -218,15 +222,14 @@ def _note(graph: Graph, key: str, predicate: str, other: str | None, line: int) 
         graph.used[predicate] += 1
 
 
-def _note_type(graph: Graph, kind: str, subjects: Iterable[str]) -> None:
+def _note_type(graph: Graph, kind: str, subjects: list[str]) -> None:
     """Take the subjects that are of a kind of concepts or collections; their lines are those of `Graph.lines`."""
     if kind in rt.CONCEPT_TYPES:
-        for key in subjects:
-            if not key.startswith(_NO_CONCEPT):
-                graph.concepts[key] = 0
-                graph.used[kind] += 1
-            elif kind == rt.CONCEPT_TYPES[0]:
-                graph.anonymous.add(key)
+        named = [key for key in subjects if not key.startswith(_NO_CONCEPT)]
+        graph.concepts |= dict.fromkeys(named, 0)
+        graph.used[kind] += len(named)
+        if kind == rt.CONCEPT_TYPES[0] and len(named) < len(subjects):
+            graph.anonymous.update(key for key in subjects if key.startswith(_NO_CONCEPT))
     elif kind in rt.COLLECTION_TYPES:
         graph.collections |= dict.fromkeys(key for key in subjects if not key.startswith(_ANONYMOUS))
 

@@ -158,15 +158,10 @@ class _Lines:
     def __init__(self, data: bytes, position: Position) -> None:
         self.next_line = io.BytesIO(data).readline
         self.position = position
-        self.rest = b""
         self.ended = False
 
     def read(self, size: int = -1) -> bytes:
-        line = self.rest or self.next_line()
-        if len(line) > size >= 0:
-            line, self.rest = line[:size], line[size:]
-        elif self.rest:
-            self.rest = b""
+        line = self.next_line(size)
         self.position.line += self.ended
         self.ended = line[-1:] == b"\n"
         return line
