@@ -2,7 +2,8 @@
 
 `suggest` ranks a new concept in the taxonomy alone. `expand` also asks whether its parent is another concept of the
 list (`new_parents`). Where that is not likely the answer of `suggest` stays; otherwise existing parents have what
-probability the new ones leave them, and it is said what the list changed.
+probability the new ones leave them, and it is said what the list changed. A new parent takes the place of the existing
+concepts above it. Of the others one may be a further parent, as often as concepts have several.
 """
 
 from __future__ import annotations
@@ -20,8 +21,20 @@ from taxosphere.taxonomy import Taxonomy
 LIKELY = 0.2  # probability of all new concepts together from which on the list changes an answer
 
 
+def several_parents(taxonomy: Taxonomy) -> float:
+    """Share of the concepts below others that are below several."""
+    counts = taxonomy.parent_csr.counts
+    return float((counts > 1).sum() / max(1, (counts > 0).sum()))
+
+
 def choose(
-    alone: Suggestions, new: Suggestions, existing: Taxonomy, parent_set: ParentSet, best: Mapping[str, str]
+    alone: Suggestions,
+    new: Suggestions,
+    existing: Taxonomy,
+    parent_set: ParentSet,
+    best: Mapping[str, str],
+    *,
+    several: float,
 ) -> Suggestions:
     """The answer for one concept of a list, with `Suggestions.list_effect` where the list changed it.
 
@@ -36,6 +49,8 @@ def choose(
         Which of the first places are parents together.
     best : mapping of str to str
         By id of a new concept, the id of its best existing parent.
+    several : float
+        `several_parents` of the taxonomy.
 
     Returns
     -------
@@ -47,9 +62,16 @@ def choose(
         return alone
     less = [replace(one, probability=one.probability * rest) for one in alone]
     ranked = sorted([*less, *new], key=lambda one: -one.probability)[: max(len(alone), N_PLACES)]
-    taken = parent_set.choose(np.array([[one.probability for one in ranked[:N_PLACES]]]))[0]
+    together = ranked[:N_PLACES]
+    probabilities = [one.probability for one in together]
+    if together[0].id not in existing:
+        beside = [one for one in together[1:] if not _on_one_path(one, together[0], existing, best)]
+        share = 1 + several * (1 - rest) / max(rest, 1e-9)  # of what a further parent has without the new one
+        probabilities = [probabilities[0], *(min(probabilities[0], share * one.probability) for one in beside)]
+        together = [together[0], *beside]
+    taken = parent_set.choose(np.array([probabilities]))[0]
     parents: list[Suggestion] = []
-    for one, chosen in zip(ranked, taken, strict=False):
+    for one, chosen in zip(together, taken, strict=True):
         if chosen and not any(_on_one_path(one, other, existing, best) for other in parents):
             parents.append(one)
     return replace(

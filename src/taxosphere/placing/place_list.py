@@ -106,8 +106,9 @@ def place_list(
     free = [i for i in range(len(queries)) if i not in duplicates]
     joined = list(alone)
     best = {ranked.query.id: ranked[0].id for ranked in alone if ranked}
+    parent_set, several = fitted.ranker.parent_set, list_effect.several_parents(taxonomy)
     for i, ranked in _among_each_other(fitted, passes, queries, alone, free, progress):
-        joined[i] = list_effect.choose(alone[i], ranked, taxonomy, fitted.ranker.parent_set, best)
+        joined[i] = list_effect.choose(alone[i], ranked, taxonomy, parent_set, best, several=several)
     placements = expansion.decide(joined, alone, accept=accept, ids=set(taxonomy.ids), duplicates=duplicates)
     for start in range(0, len(placements), _INSERTIONS):
         progress(start, len(placements), "looking for insertions")
