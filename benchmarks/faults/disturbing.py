@@ -42,6 +42,8 @@ class Case:
         Whether it runs in a new interpreter.
     url : str
         A database on a server in place of the file.
+    parts : str
+        Address of a nursery.
     """
 
     command: Command
@@ -50,6 +52,7 @@ class Case:
     seconds: float
     cold: bool = False
     url: str = ""
+    parts: str = ""
 
     def start(
         self, *more: str, before: Callable[[], None] = running.nothing, name: str = "run", place: Path | None = None
@@ -58,7 +61,8 @@ class Case:
         place = place or self.place
         stated = (self.url if self.url and word == sandbox.DATABASE else word for word in self.command.arguments)
         arguments = (*stated, *more)
-        return running.start(arguments, place, sandbox.environment(place), cold=self.cold, before=before, name=name)
+        given = sandbox.environment(place)
+        return running.start(arguments, place, given, cold=self.cold, before=before, name=name, parts=self.parts)
 
 
 def until_moment(command: Running, seconds: float) -> bool:

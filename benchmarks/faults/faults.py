@@ -24,10 +24,12 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import lost
+import nursery
 import running
 import sandbox
 import serving
@@ -38,19 +40,19 @@ from running import Running
 ALL = {**sandbox.COMMANDS, "serve": serving.SERVE}
 NAMES = ("fit", "suggest", "expand", "apply", "bench", "serve")
 _EACH = {
-    "SIGKILL": {"fit": 16, "suggest": 60, "expand": 50, "apply": 50, "bench": 40, "serve": 15},
-    "full disk": {"fit": 10, "suggest": 40, "expand": 35, "apply": 35, "bench": 20, "serve": 8},
-    "read-only folder": {"fit": 6, "suggest": 30, "expand": 25, "apply": 25, "bench": 15, "serve": 5},
-    "clock jumps": {"fit": 5, "suggest": 20, "expand": 15, "apply": 15, "bench": 12, "serve": 4},
-    "damaged model": {"fit": 10, "suggest": 50, "expand": 40, "serve": 5},
-    "damaged cache": {"fit": 8, "suggest": 45, "expand": 35, "bench": 25, "serve": 4},
-    "damaged database": {"fit": 8, "expand": 35, "apply": 60, "serve": 10},
+    "SIGKILL": {"fit": 16, "suggest": 60, "expand": 50, "apply": 50, "bench": 40, "serve": 30},
+    "full disk": {"fit": 10, "suggest": 40, "expand": 35, "apply": 35, "bench": 20, "serve": 14},
+    "read-only folder": {"fit": 6, "suggest": 30, "expand": 25, "apply": 25, "bench": 15, "serve": 10},
+    "clock jumps": {"fit": 5, "suggest": 20, "expand": 15, "apply": 15, "bench": 12, "serve": 8},
+    "damaged model": {"fit": 10, "suggest": 50, "expand": 40, "serve": 10},
+    "damaged cache": {"fit": 8, "suggest": 45, "expand": 35, "bench": 25, "serve": 8},
+    "damaged database": {"fit": 8, "expand": 35, "apply": 60, "serve": 16},
     "damaged leftovers": {"fit": 8, "suggest": 10, "expand": 10, "bench": 12},
-    "two processes, one cache": {"fit": 4, "suggest": 12, "expand": 12, "bench": 8, "serve": 2},
-    "little memory": {"fit": 8, "suggest": 25, "expand": 20, "apply": 20, "bench": 16, "serve": 5},
+    "two processes, one cache": {"fit": 4, "suggest": 12, "expand": 12, "bench": 8, "serve": 4},
+    "little memory": {"fit": 8, "suggest": 25, "expand": 20, "apply": 20, "bench": 16, "serve": 8},
     "worker process vanishes": {"suggest": 4, "expand": 3, "bench": 3},
     "dask worker vanishes": {"suggest": 3, "expand": 2, "bench": 2},
-    "connection vanishes": {"fit": 4, "expand": 10, "apply": 15, "serve": 4},
+    "connection vanishes": {"fit": 4, "expand": 10, "apply": 15, "serve": 6},
 }
 # Libraries in Rust and C++ end the process themselves where memory ends, with a line of their own.
 _ABORTS = re.compile(r"^memory allocation of \d+ bytes failed|std::bad_alloc", re.MULTILINE)
@@ -82,6 +84,7 @@ class Harness:
         self.folder = folder
         self.stack = stack
         self.server = ""
+        self.parts = stack.enter_context(nursery.opened(folder / "parts"))
         self.template = folder / "template"
         sandbox.make_template(self.template)
         self.expected: dict[str, dict[str, str | None]] = {}
@@ -115,7 +118,7 @@ class Harness:
         if fault == "connection vanishes":
             url = self._database(place, served=name == "serve")
         key = sandbox.WITH_DATABASE if name == "expand" and self._needs_database(fault, chance) else name
-        case = Case(ALL[key], place, chance, self.seconds[key], cold, url)
+        case = Case(ALL[key], place, chance, self.seconds[key], cold, url, self.parts if name == "serve" else "")
         ended, what, problems, after = (self._serve if name == "serve" else self._command)(case, fault)
         record = {
             "command": name,
@@ -123,7 +126,7 @@ class Harness:
             "number": number,
             "what": what,
             "code": ended.code,
-            "said": last_line(ended.said()),
+            "said": last_line(ended.said()).replace(str(place), "."),
             "problems": problems,
             "cpu": round(ended.cpu + after, 2),
         }
@@ -203,7 +206,7 @@ class Harness:
             curator.acknowledged.clear()  # the copy was brought back
         first = dict(curator.acknowledged)
         stated = ("--db", case.url) if case.url else ()
-        again = Case(case.command, case.place, case.chance, case.seconds).start(*stated, name="again")
+        again = replace(case, cold=False, url="").start(*stated, name="again")
         connection = curator.work(again)
         if connection is None:
             problems.append(f"the second service ended with {again.code}: {last_line(again.said())}")

@@ -19,6 +19,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import nursery
+
 PATIENCE = 120.0  # seconds; a command that has done nothing for so long, or worked for longer, hangs
 _PROGRESS = 0.5  # processor seconds in that time: what a process gets on a very busy machine
 _DAC_OVERRIDE, _DAC_READ_SEARCH, _FOWNER = 1, 2, 3  # capabilities with which root ignores permissions
@@ -131,6 +133,7 @@ def start(
     cold: bool = False,
     before: Callable[[], None] = nothing,
     name: str = "run",
+    parts: str = "",
 ) -> Running:
     """Run ``taxosphere ARGUMENTS`` in the folder ``place``.
 
@@ -147,6 +150,8 @@ def start(
         Called in the new process: limits.
     name : str
         Of the two files beside ``place`` that take stdout and stderr.
+    parts : str
+        Address of a nursery for the processes that the command starts, where it has no limits that they would inherit.
     """
     out, err = place.parent / f"{name}.out", place.parent / f"{name}.err"
     for path in (out, err):
@@ -169,6 +174,8 @@ def start(
             os.execv(sys.executable, [sys.executable, "-m", "taxosphere", *arguments])
         from taxosphere.cli import main
 
+        if parts and before is nothing:
+            nursery.use(parts)
         code = main(list(arguments))
     except SystemExit as error:
         code = error.code if isinstance(error.code, int) else 1
@@ -195,7 +202,9 @@ def warm_up() -> None:
         "taxosphere.polaris",
         "taxosphere.evaluation.bench",
         "taxosphere.scale.stream",
+        "taxosphere.service.model_answers",
         "taxosphere.service.server",
+        "taxosphere.service.worker",
         "taxosphere.service.store_apply",
         "taxosphere.decisions.applying",
         "taxosphere.methods.registry",

@@ -42,7 +42,7 @@ class Curator:
             link = service.printed()
             if link.endswith("\n"):
                 return HTTPConnection("127.0.0.1", int(link.split(":")[2].split("/")[0]), timeout=4 * running.PATIENCE)
-            time.sleep(0.005)
+            time.sleep(0.02)
         return None
 
     def send(self, connection: HTTPConnection, method: str, path: str, body: Any = None, key: str = "") -> None:
@@ -86,7 +86,7 @@ class Curator:
             said = got.read()
             if got.status == 200 or b"load" not in said:
                 break
-            time.sleep(0.02)
+            time.sleep(0.2)
         self.send(connection, "POST", "suggest", {"concepts": [{"name": name}]})
         self.answer(connection)
 

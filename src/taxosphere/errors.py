@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 from os import PathLike, fspath
 from types import ModuleType
 
@@ -23,6 +24,13 @@ EXTRAS: dict[str, tuple[str, ...]] = {
     "tensorboard": ("tensorboard",),
 }
 """Modules that each optional extra of the package brings."""
+
+
+# How torch's allocators, its C++ library, graphics cards, mapped files and the loader of shared libraries say it.
+_NO_MEMORY = re.compile(
+    r"can't allocate memory|cannot allocate memory|not enough memory|out of memory|bad_alloc|failed to map segment",
+    re.IGNORECASE,
+)
 
 
 class TaxosphereError(Exception):
@@ -73,6 +81,24 @@ def require(module: str, extra: str) -> ModuleType:
         if error.name is None or error.name.split(".")[0] != module.split(".")[0]:
             raise
         raise MissingExtra(module.split(".")[0], extra) from None
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Does an error say that memory has ended, whichever library raised it?
+
+    Parameters
+    ----------
+    error : BaseException
+        What was raised.
+
+    Returns
+    -------
+    bool
+        True for MemoryError, and for the errors that other libraries raise in its place.
+    """
+    if isinstance(error, MemoryError):
+        return True
+    return isinstance(error, (RuntimeError, ImportError, OSError)) and bool(_NO_MEMORY.search(str(error)))
 
 
 def kind_of(thing: object) -> str:

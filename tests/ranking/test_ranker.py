@@ -7,7 +7,7 @@ import pytest
 
 from support.meadow import KINDS, Fitted, fit, meadow
 from taxosphere import Concept, Taxonomy
-from taxosphere.errors import InputError
+from taxosphere.errors import InputError, TaxosphereError
 from taxosphere.evaluation.reliability import auroc
 from taxosphere.ranking.features.catalogue import feature_of
 from taxosphere.ranking.ranker import Ranker, Ranking, scores_of_all
@@ -82,6 +82,19 @@ def test_what_was_learned_survives_arrays_and_json(fitted: Fitted, strangers: li
     second = again.rank(fitted.index, fitted.queries(strangers))
     np.testing.assert_array_equal(first.positions, second.positions)
     np.testing.assert_array_equal(first.probabilities, second.probabilities)
+
+
+def test_arrays_that_do_not_fit_to_the_columns_are_refused(fitted: Fitted) -> None:
+    arrays, notes = fitted.ranker.to_arrays()
+    with pytest.raises(TaxosphereError, match="columns of features"):
+        Ranker.from_arrays(arrays, {**notes, "columns": notes["columns"][:-1]})
+    cut = {
+        **arrays,
+        "nets.net0.linear": arrays["nets.net0.linear"][:-1],
+        "nets.net0.into": arrays["nets.net0.into"][:, :-1],
+    }
+    with pytest.raises(TaxosphereError, match="columns of features"):
+        Ranker.from_arrays(cut, notes)
 
 
 def test_the_same_seed_number_gives_the_same_ranker(fitted: Fitted, strangers: list[Concept]) -> None:

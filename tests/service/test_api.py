@@ -15,6 +15,7 @@ from support import workbenches
 from support.meadow import KINDS, meadow
 from support.workbenches import Client
 from taxosphere import Taxonomy
+from taxosphere.service.model_process import AnswerFailed
 
 if TYPE_CHECKING:
     from taxosphere.service.workbench import Workbench
@@ -78,6 +79,18 @@ def test_a_concept_has_its_neighbours(client: Client) -> None:
     assert shown["paths"] == [["thing", "bird"]]
     assert {"id": "blue bird", "name": "blue bird"} in shown["siblings"]
     assert client.get("/api/v1/concepts/no such").status_code == 404
+
+
+def test_a_model_that_fails_is_answered_with_503(
+    client: Client, bench: Workbench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object) -> None:
+        raise AnswerFailed("the model cannot answer: not enough memory")
+
+    monkeypatch.setattr(bench.suggester, "suggest", fails)
+    answer = client.send_json("suggest", {"concepts": [{"name": "red bird"}]})
+    assert (answer.status_code, answer.headers["retry-after"]) == (503, "5")
+    assert answer.json()["detail"] == "the model cannot answer: not enough memory"
 
 
 def test_suggestions_are_those_of_the_model(client: Client, meadow_model: Path) -> None:

@@ -94,6 +94,19 @@ def test_a_damaged_base_is_said_in_one_line(tmp_path: Path, animals: Taxonomy) -
         store_bases.load(store)
 
 
+def test_a_damaged_document_of_an_item_is_said_in_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "decisions.db"
+    with Store(str(path)) as store, store.writing() as connection:
+        store_items.add(connection, [QueueItem(concept=Concept("n1", "new"))])
+    with sqlite3.connect(path) as raw:
+        raw.execute("UPDATE items SET concept = '{\"name\": x'")
+    raw.close()
+    with Store(str(path)) as store, pytest.raises(DatabaseUnavailable, match=r"no JSON.*damaged") as refused:  # noqa: SIM117
+        with store.reading() as connection:
+            store_items.get(connection, "n1")
+    assert "\n" not in str(refused.value)
+
+
 def test_a_refused_decision_leaves_no_trace(ledger: Ledger) -> None:
     ledger.decide(accept(0))
     with pytest.raises(Conflict):

@@ -17,6 +17,7 @@ from support.workbenches import QUICK
 from taxosphere import Concept, Polaris, PolarisConfig
 from taxosphere.decisions.events import concept_record
 from taxosphere.errors import InputError
+from taxosphere.service import model_process
 from taxosphere.service.model_process import AnswerFailed, ModelHere, ModelProcess, ProcessDied
 from taxosphere.service.suggester import NotReady, Suggester
 
@@ -72,6 +73,18 @@ def test_a_folder_that_is_no_model_fails_in_words(tmp_path: Path) -> None:
             model.load(str(tmp_path / "nowhere"))
     finally:
         model.close()
+
+
+@pytest.mark.parametrize("error", [MemoryError(), RuntimeError("unable to mmap 9 bytes: Cannot allocate memory (12)")])
+def test_where_memory_ends_one_line_says_so(error: Exception, caplog: pytest.LogCaptureFixture) -> None:
+    class Model:
+        def suggest_many(self, *_: object, **__: object) -> None:
+            raise error
+
+    question = [{"concepts": [concept_record(concept("red bird"))], "k": 3}]
+    outcome = model_process._answer(Model(), "suggest", question)  # type: ignore[arg-type]
+    assert outcome == ("failed", "the model cannot answer: not enough memory")
+    assert [(record.message, record.exc_info) for record in caplog.records] == [(outcome[1], None)]
 
 
 def until_ready(suggester: Suggester) -> None:

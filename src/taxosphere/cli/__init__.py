@@ -7,7 +7,6 @@ that was asked for is imported, so ``taxosphere --help`` and ``taxosphere inspec
 from __future__ import annotations
 
 import os
-import re
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
@@ -20,7 +19,7 @@ import typer
 from taxosphere import __version__
 from taxosphere.cli.completion import words_typed
 from taxosphere.cli.signals import Stopped, stoppable
-from taxosphere.errors import EXTRAS, InputError, MissingExtra, TaxosphereError
+from taxosphere.errors import EXTRAS, InputError, MissingExtra, TaxosphereError, is_out_of_memory
 
 # Wrong options and arguments. Typer carries its own copy of click or uses the package, depending on its version, and
 # exports only this descendant of the class.
@@ -46,14 +45,6 @@ COMMANDS = {
 }
 
 
-# How torch's allocators, its C++ library, graphics cards and the loader of shared libraries say it; numpy raises
-# MemoryError.
-_NO_MEMORY = re.compile(
-    r"can't allocate memory|cannot allocate memory|not enough memory|out of memory|bad_alloc|failed to map segment",
-    re.IGNORECASE,
-)
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; every failure a user can cause ends in one line on stderr."""
     args = list(sys.argv[1:] if argv is None else argv) or ["--help"]
@@ -76,7 +67,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise
         return _fail(MissingExtra(missing, extra), 1)
     except (RuntimeError, ImportError) as error:
-        if not _NO_MEMORY.search(str(error)):
+        if not is_out_of_memory(error):
             raise
         return _fail(MemoryError(), 1)
     except (KeyboardInterrupt, typer.Abort):

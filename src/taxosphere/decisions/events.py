@@ -19,7 +19,7 @@ AUTOMATIC = "taxosphere"
 """Who decided where nobody did: the model was sure enough."""
 
 _TEXTS = ("id", "kind", "item", "by", "at", "base", "model", "note", "undoes")
-_SHARED = ("kind", "by", "base", "model")
+_SHARED = ("kind", "item", "by", "at", "base", "model")
 _LISTS = ("parents", "children", "suggested")
 
 
@@ -85,7 +85,8 @@ class Event:
     after: Snapshot | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "names", tuple(sorted(self.names)))  # as a record has them
+        names = sorted((sys.intern(id), sys.intern(name)) for id, name in self.names)
+        object.__setattr__(self, "names", tuple(names))  # sorted as a record has them
         for name in _SHARED:  # many events name the same few concepts and people: one copy of each text is enough
             object.__setattr__(self, name, sys.intern(getattr(self, name)))
         for name in _LISTS:

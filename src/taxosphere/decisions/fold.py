@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from itertools import takewhile
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -28,14 +31,25 @@ class Refusal:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Carried:
-    """An event that was carried out: its number, and what the keys it wrote held before."""
+    """An event that was carried out: its number, the values it touched, and what those it changed were before.
+
+    ``touched`` begins with the values that were changed, in the order of ``before``; the others were only read.
+    """
 
     event: Event
     number: int
-    before: dict[Key, Any]
-    touched: frozenset[Key]
+    touched: tuple[_Touched, ...]
+    before: tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Touched:
+    """A value of the state that events have read or changed, with these events in their order."""
+
+    key: Key
+    by: list[_Carried]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +85,8 @@ class Fold:
         self.refused: list[Refusal] = []
         self.notices: list[tuple[Event, str]] = []
         self._state = State(base)
-        self._carried: dict[str, _Carried] = {}
-        self._touching: dict[Key, dict[str, int]] = {}  # key → events that touched it, with their numbers
-        self._seen: set[str] = set()
+        self._carried: dict[str, _Carried | None] = {}  # every event; None for an undo, and for what it took back
+        self._touched: dict[Key, _Touched] = {}
 
     # -- events -------------------------------------------------------------------------------------------------------
 
@@ -95,14 +108,13 @@ class Fold:
         Conflict
             Where it cannot be carried out; the fold stays as it was.
         """
-        if event.id in self._seen:
+        if event.id in self._carried:
             raise Conflict("repeated", f"the event '{event.id}' was carried out before")
         before = self.snapshot(event.item)
         if event.kind == "undo":
             self._undo(event)
         else:
             self._carry_out(event)
-        self._seen.add(event.id)
         return replace(event, before=before, after=self.snapshot(event.item))
 
     def add(self, event: Event) -> None:
@@ -118,16 +130,25 @@ class Fold:
         rule = KINDS[event.kind].apply
         assert rule is not None  # only an undo has none
         rule(step)
-        number = len(self._seen)
-        self._carried[event.id] = _Carried(event, number, step.commit(), frozenset(step.touched))
-        for key in step.touched:
-            self._touching.setdefault(key, {})[event.id] = number
+        former = step.commit()
+        touched = (*former, *(step.touched - former.keys()))
+        records = tuple(self._touched.get(key) or self._touched.setdefault(key, _Touched(key, [])) for key in touched)
+        carried = _Carried(self._with_shared_text(event), len(self._carried), records, tuple(former.values()))
+        for record in records:
+            record.by.append(carried)
+        self._carried[event.id] = carried
         self.notices += [(event, text) for text in step.notices]
+
+    def _with_shared_text(self, event: Event) -> Event:
+        """The event with the concept of the last one about the item, where they are equal: one copy is kept."""
+        decided = self._touched.get((ITEM, event.item))
+        former = decided.by[-1].event.concept if decided is not None and decided.by else None
+        return event if former is None or former != event.concept else replace(event, concept=former)
 
     def _undo(self, event: Event) -> None:
         target = self._carried.get(event.undoes)
         if target is None:
-            seen = event.undoes in self._seen
+            seen = event.undoes in self._carried
             reason = "was undone already, or is an undo itself; decide again" if seen else "was never carried out"
             raise Conflict("no such event", f"the event '{event.undoes}' {reason}")
         if event.item != target.event.item:
@@ -135,28 +156,31 @@ class Fold:
         later = self.depending(event.undoes)
         if later:
             raise Conflict("in use", f"undo first: {describe(later[-1], self._state)}")
-        for key, value in target.before.items():
-            self._state.restore(key, value)
-        for key in target.touched:
-            del self._touching[key][event.undoes]
-        del self._carried[event.undoes]
+        for record, value in zip(target.touched, target.before, strict=False):
+            self._state.restore(record.key, value)
+        for record in target.touched:
+            del record.by[bisect_left(record.by, target.number, key=attrgetter("number"))]
+        self._carried[event.undoes] = self._carried[event.id] = None
         self.notices = [notice for notice in self.notices if notice[0].id != event.undoes]
 
     def depending(self, id: str) -> list[Event]:
         """Events that stand in the way of taking one back, because they build on what it did; oldest first."""
-        target = self._carried[id]
-        later = {
-            other: number
-            for key in target.before
-            for other, number in self._touching.get(key, {}).items()
-            if number > target.number
-        }
-        return [self._carried[other].event for other in sorted(later, key=lambda other: later[other])]
+        target, later = self._standing(id), dict[int, Event]()
+        for record in target.touched[: len(target.before)]:
+            following = takewhile(lambda other: other.number > target.number, reversed(record.by))
+            later |= {other.number: other.event for other in following}
+        return [later[number] for number in sorted(later)]
+
+    def _standing(self, id: str) -> _Carried:
+        """An event that was carried out and not undone."""
+        carried = self._carried[id]
+        assert carried is not None
+        return carried
 
     @property
     def surviving(self) -> tuple[Event, ...]:
         """Events that were carried out and not undone, in their order."""
-        return tuple(carried.event for carried in self._carried.values())
+        return tuple(carried.event for carried in self._carried.values() if carried is not None)
 
     # -- items --------------------------------------------------------------------------------------------------------
 
@@ -187,7 +211,7 @@ class Fold:
     def items(self) -> dict[str, tuple[Snapshot, Event]]:
         """Every item that something was decided about, with the event that decided it."""
         return {
-            key[1]: (self.snapshot(key[1]), self._carried[item.event].event) for key, item in self._state.of_kind(ITEM)
+            key[1]: (self.snapshot(key[1]), self._standing(item.event).event) for key, item in self._state.of_kind(ITEM)
         }
 
     def name(self, id: str) -> str:
@@ -200,13 +224,12 @@ class Fold:
         event = self.deciding(item)
         if present is not None or (event is not None and event.concept is not None):
             return present or (event.concept if event is not None else None)
-        events = (carried.event.concept for carried in self._carried.values() if carried.event.item == item)
-        return next((concept for concept in events if concept is not None), None)
+        return next((e.concept for e in self.surviving if e.item == item and e.concept is not None), None)
 
     def attached(self) -> dict[str, Event]:
         """The event that decided where each new concept of the taxonomy hangs, by the concept's id."""
         return {
-            key[1]: self._carried[self._state.values[ITEM, key[1]].event].event
+            key[1]: self._standing(self._state.values[ITEM, key[1]].event).event
             for key, _ in self._state.of_kind(CONCEPT)
         }
 
@@ -248,7 +271,7 @@ class Fold:
 
     def _when(self, item: str) -> int:
         """Number of the event that decided an item: an order that an undo of other events does not change."""
-        return self._carried[self._state.values[ITEM, item].event].number
+        return self._standing(self._state.values[ITEM, item].event).number
 
     def outcome(self) -> Outcome:
         """Everything at once, as `fold` returns it."""

@@ -36,7 +36,7 @@ def _attach(step: Step) -> None:
 def _place(step: Step, parents: tuple[str, ...]) -> None:
     """Put the new concept below these parents, wherever it was before."""
     item = step.event.item
-    concept = replace(step.concept(), id=item)
+    concept = step.concept()
     if _is_there(step, concept, parents):
         return
     if not concept.name.strip():
@@ -46,7 +46,7 @@ def _place(step: Step, parents: tuple[str, ...]) -> None:
         raise Conflict("repeated", f"'{concept.name}' is there already")
     if item in parents:
         raise Conflict("cycle", f"'{concept.name}' cannot be its own parent")
-    if step.state.depending[item]:  # a concept that never had children closes no cycle, whatever is undone later
+    if step.state.depending.get(item):  # a concept that never had children closes no cycle, whatever is undone later
         above = next((parent for parent in parents if step.is_above(item, parent)), None)
         if above is not None:
             raise Conflict("cycle", f"'{step.state.name(above)}' hangs below '{concept.name}' itself")

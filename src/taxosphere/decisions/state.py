@@ -195,15 +195,16 @@ class Step:
 
     def detach(self, id: str) -> None:
         """Take a new concept out of the taxonomy; refused while something hangs from it."""
-        below = {child for child in self.state.below[id] if id in self.parents(child)}
+        below = {child for child in self.state.below.get(id, ()) if id in self.parents(child)}
         if below:
             child = self.state.name(min(below))
             raise Conflict("in use", f"'{child}' hangs below '{self.state.name(id)}'; move it first")
-        synonyms = [key for key in self.state.depending[id] if key[0] == SYNONYMS and self.get(*key) is not None]
+        depending = self.state.depending.get(id, set())
+        synonyms = [key for key in depending if key[0] == SYNONYMS and self.get(*key) is not None]
         if synonyms:
             name = self.state.name(synonyms[0][2])
             raise Conflict("in use", f"'{name}' was made a synonym of '{self.state.name(id)}'; undo that first")
-        self.touched |= self.state.depending[id]
+        self.touched |= depending
         self.set(CONCEPT, id, value=None)
         self.set(PARENTS, id, value=None)
 

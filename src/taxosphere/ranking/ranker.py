@@ -260,13 +260,16 @@ class Ranker:
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], notes: Mapping[str, Any]) -> Ranker:
         """The ranker that `to_arrays` wrote; `TaxosphereError` where it needs a feature that does not exist."""
+        columns, nets = tuple(notes["columns"]), NetEnsemble.from_arrays(strip_prefix("nets.", arrays))
+        if any(len(values) != len(columns) for values in (nets.mean, nets.scale, *(net.linear for net in nets.nets))):
+            raise TaxosphereError(f"the ranker has {len(columns)} columns of features, and arrays of another length")
         none_model, novelty = strip_prefix("none_model.", arrays), strip_prefix("novelty.", arrays)
         out_of_fold = OutOfFold.from_arrays(strip_prefix("out_of_fold.", arrays))
         parents = strip_prefix("parent_set.", arrays)  # earlier versions stored none
         return cls(
             families=tuple(notes["families"]),
-            columns=tuple(notes["columns"]),
-            nets=NetEnsemble.from_arrays(strip_prefix("nets.", arrays)),
+            columns=columns,
+            nets=nets,
             temperature=notes["temperature"],
             none_model=NoneOfThese.from_arrays(none_model) if none_model else None,
             none_share=notes["none_share"],

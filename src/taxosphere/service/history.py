@@ -31,7 +31,7 @@ class History:
         self._view = view
         self._lock = threading.Lock()
         self._undone_by: dict[str, str] = {}
-        self._accepted: list[tuple[float, Event]] = []
+        self._accepted: dict[str, tuple[float, str, tuple[str, ...]]] = {}  # probability, item, parents by event
         self.seq = 0
         """Number of the last event that was read."""
 
@@ -44,7 +44,7 @@ class History:
                 if event.undoes:
                     self._undone_by[event.undoes] = event.id
                 if event.kind == "accept" and event.probability is not None:
-                    self._accepted.append((event.probability, event))
+                    self._accepted[event.id] = event.probability, event.item, event.parents
                 self.seq = recorded.seq
                 new.append((recorded.seq, event))
             return new
@@ -54,12 +54,12 @@ class History:
 
         One has stayed where it was not undone and the item still hangs where it was put.
         """
-        events = [event for probability, event in tuple(self._accepted) if probability >= at]
+        accepted = [(id, rest) for id, (probability, *rest) in tuple(self._accepted.items()) if probability >= at]
         kept = 0
-        for event in events:
-            stands = fold.snapshot(event.item)
-            kept += event.id not in self._undone_by and stands.state == "accepted" and stands.parents == event.parents
-        return len(events), kept
+        for id, (item, parents) in accepted:
+            stands = fold.snapshot(item)
+            kept += id not in self._undone_by and stands.state == "accepted" and stands.parents == parents
+        return len(accepted), kept
 
     def document(self, seq: int, event: Event) -> Document:
         """One event for the API."""

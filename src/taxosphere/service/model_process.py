@@ -17,7 +17,7 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
-from taxosphere.errors import InputError, TaxosphereError
+from taxosphere.errors import InputError, TaxosphereError, is_out_of_memory
 from taxosphere.service.model_answers import ANSWERS
 
 if TYPE_CHECKING:
@@ -141,9 +141,8 @@ def _answer(model: Polaris | None, kind: str, question: Any) -> tuple[str, Any]:
         return "ok", ANSWERS[kind](model, question)
     except InputError as error:
         return "refused", error.message
-    except Exception:
-        _LOG.exception("the model cannot answer '%s'", kind)
-        return "failed", "the model cannot answer; the log of the service says why"
+    except Exception as error:
+        return "failed", _failure(error, "the model cannot answer")
 
 
 def _load(path: str) -> tuple[Polaris | None, tuple[str, Any]]:
@@ -153,9 +152,17 @@ def _load(path: str) -> tuple[Polaris | None, tuple[str, Any]]:
         return Polaris.load(path), ("ok", None)
     except TaxosphereError as error:
         return None, ("failed", str(error))
-    except Exception:
-        _LOG.exception("the model cannot be loaded")
-        return None, ("failed", "the model cannot be loaded")
+    except Exception as error:
+        return None, ("failed", _failure(error, "the model cannot be loaded"))
+
+
+def _failure(error: Exception, what: str) -> str:
+    """Write to the log why something failed, and return what the people at the service are told."""
+    if is_out_of_memory(error):
+        _LOG.error("%s: not enough memory", what)
+        return f"{what}: not enough memory"
+    _LOG.exception("%s", what)
+    return f"{what}; the log of the service says why"
 
 
 def main() -> None:

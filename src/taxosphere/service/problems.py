@@ -15,6 +15,7 @@ from starlette.requests import Request
 
 from taxosphere.decisions.state import Conflict
 from taxosphere.errors import InputError
+from taxosphere.service.model_process import AnswerFailed
 from taxosphere.service.store import DatabaseUnavailable, StoreError
 from taxosphere.service.store_events import KeyReused
 from taxosphere.service.store_items import NoSuchItem
@@ -114,6 +115,11 @@ async def _unavailable(_: Request, error: Exception) -> JSONResponse:
     return Problem(503, detail, {"Retry-After": "5"}).response()
 
 
+async def _no_answer(_: Request, error: Exception) -> JSONResponse:
+    """Of a model that fails; its process has written why to the log."""
+    return Problem(503, str(error), {"Retry-After": "5"}).response()
+
+
 async def _fault(_: Request, error: Exception) -> JSONResponse:
     _LOG.error("a request failed", exc_info=error)
     return Problem(500, "the service failed; its log says why").response()
@@ -127,6 +133,7 @@ _HANDLERS: dict[type[Exception], Any] = {
     NoSuchItem: _missing,
     NoSuchJob: _missing,
     StoreError: _unavailable,
+    AnswerFailed: _no_answer,
     KeyReused: _refused,
     InputError: _refused,
     Exception: _fault,

@@ -6,6 +6,7 @@ number of processes may use the database at once; those that write take turns.
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -131,6 +132,8 @@ class Store:
             raise DatabaseUnavailable(_first_line(error), self.name) from error
         except UnicodeDecodeError as error:  # in a text, or in the name of a table that SQLite wants to complain about
             raise DatabaseUnavailable("it holds text that is no UTF-8, the file is damaged", self.name) from error
+        except json.JSONDecodeError as error:
+            raise DatabaseUnavailable("it holds text that is no JSON, the file is damaged", self.name) from error
 
     def close(self) -> None:
         """Let go of the database."""
