@@ -261,7 +261,8 @@ class Ranker:
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], notes: Mapping[str, Any]) -> Ranker:
         """The ranker that `to_arrays` wrote; `TaxosphereError` where it needs a feature that does not exist."""
         columns, nets = tuple(notes["columns"]), NetEnsemble.from_arrays(strip_prefix("nets.", arrays))
-        if any(len(values) != len(columns) for values in (nets.mean, nets.scale, *(net.linear for net in nets.nets))):
+        lengths = {len(nets.mean), len(nets.scale), *(len(net.linear) for net in nets.nets)}
+        if lengths != {len(columns)}:
             raise TaxosphereError(f"the ranker has {len(columns)} columns of features, and arrays of another length")
         none_model, novelty = strip_prefix("none_model.", arrays), strip_prefix("novelty.", arrays)
         out_of_fold = OutOfFold.from_arrays(strip_prefix("out_of_fold.", arrays))

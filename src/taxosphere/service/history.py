@@ -54,9 +54,9 @@ class History:
 
         One has stayed where it was not undone and the item still hangs where it was put.
         """
-        accepted = [(id, rest) for id, (probability, *rest) in tuple(self._accepted.items()) if probability >= at]
+        accepted = [(id, event) for id, event in tuple(self._accepted.items()) if event[0] >= at]
         kept = 0
-        for id, (item, parents) in accepted:
+        for id, (_, item, parents) in accepted:
             stands = fold.snapshot(item)
             kept += id not in self._undone_by and stands.state == "accepted" and stands.parents == parents
         return len(accepted), kept
