@@ -24,7 +24,7 @@ def files() -> dict[str, bytes]:
 
 
 def check(path: Path) -> None:
-    began = time.monotonic()
+    began = time.process_time()
     for strict in (True, False):
         try:
             with warnings.catch_warnings():
@@ -32,7 +32,7 @@ def check(path: Path) -> None:
                 Taxonomy.read(path, strict=strict)
         except TaxosphereError as error:
             assert "\n" not in str(error)  # noqa: PT017 - reading it is right too
-    assert time.monotonic() - began < 20
+    assert time.process_time() - began < 10  # of the processor: other work does not count
 
 
 def test_sound_files_are_read(files: dict[str, bytes], tmp_path: Path) -> None:

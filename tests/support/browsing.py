@@ -146,7 +146,7 @@ class Visitor:
         self.page.evaluate("address => { location.hash = address }", address)
 
     def until(self, script: str, argument: Any = None) -> None:
-        self.page.wait_for_function(script, arg=argument, timeout=15_000)
+        self.page.wait_for_function(script, arg=argument, timeout=60_000)
 
     def saved(self) -> None:
         """Wait until nothing is on its way any more."""

@@ -179,6 +179,9 @@ _CALLS: dict[str, dict[str, Any]] = {
 }
 
 
+_DEEPEST = 200  # the client of the protocol refuses to send arguments that are nested some levels deeper
+
+
 @contextmanager
 def agents() -> Iterator[Attempt]:
     """Calls of the tools for language-model agents, through the protocol."""
@@ -199,6 +202,8 @@ def agents() -> Iterator[Attempt]:
                 name = chance.choice(list(_CALLS))
                 arguments = _CALLS[name] if chance.random() < 0.1 else damaged_json(_CALLS[name], chance)
                 text = json.dumps(arguments if isinstance(arguments, dict) else {})
+                if text.count("[") + text.count("{") > _DEEPEST:
+                    text = json.dumps({**_CALLS[name], chance.choice(list(_CALLS[name])): text})
                 arguments = json.loads(text.replace("\\ud8", "\\ue0"))  # its client sends no halves of characters
                 result = portal.call(agent.call_tool, name, arguments)
                 if faults:

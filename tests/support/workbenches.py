@@ -63,7 +63,7 @@ def workbench(model: Path, url: str, folder: Path, items: int = 0) -> Iterator[W
 def wait_until_ready(bench: Workbench) -> None:
     import time
 
-    until = time.monotonic() + 30
+    until = time.monotonic() + 120
     while bench.suggester.state == "loading" and time.monotonic() < until:
         time.sleep(0.01)
     assert bench.suggester.state == "ready"

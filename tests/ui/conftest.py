@@ -37,7 +37,7 @@ def browser(request: pytest.FixtureRequest, chromium: str) -> Iterator[Browser]:
     """The browser, with WebGL drawn by the processor; a module with NO_WEBGL is spared that."""
     from playwright.sync_api import expect, sync_playwright
 
-    expect.set_options(timeout=20_000)  # a busy machine is no reason to fail
+    expect.set_options(timeout=60_000)  # a busy machine is no reason to fail
     with sync_playwright() as playwright:
         arguments = ["--enable-unsafe-swiftshader", "--use-gl=angle", "--use-angle=swiftshader"]
         chosen = [] if getattr(request.module, "NO_WEBGL", False) else arguments

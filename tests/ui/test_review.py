@@ -206,7 +206,7 @@ def test_the_service_is_killed_and_started_again(serve: Any, visit: Any) -> None
     made = Counter(decision["item"] for decision in service.decisions())
     assert all(made[item] == 1 for item in decided)
     assert sum(made.values()) == 4
-    expect(ada.page.locator("footer")).to_contain_text("All saved", timeout=10_000)
+    expect(ada.page.locator("footer")).to_contain_text("All saved")
 
 
 def test_many_at_once(serve: Any, visit: Any) -> None:

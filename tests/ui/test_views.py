@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -173,8 +174,10 @@ def test_the_sphere_turns_and_leads_back_to_the_review(service: Any, visit: Any)
     ada.page.mouse.down()
     ada.page.mouse.move(box["x"] + 320, box["y"] + 240, steps=4)
     ada.page.mouse.up()
-    ada.page.wait_for_timeout(200)
-    assert canvas.screenshot() != before
+    until = time.monotonic() + 60
+    while canvas.screenshot() == before:  # it is drawn when the browser has time
+        assert time.monotonic() < until, "the sphere has not turned"
+        ada.page.wait_for_timeout(50)
     ada.press("2")
     name = ada.page.locator(".picked h2").inner_text()
     ada.press("Enter")

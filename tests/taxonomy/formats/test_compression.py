@@ -47,13 +47,13 @@ def bomb(suffix: str) -> bytes:
 def test_a_bomb_is_refused_soon_and_in_little_memory(suffix: str, tmp_path: Path) -> None:
     path = tmp_path / f"x.tsv{suffix}"
     path.write_bytes(bomb(suffix))
-    before, began = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.monotonic()
+    before, began = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()
     with (
         pytest.raises(InputError, match=r"when decompressed, as no taxonomy does; refused"),
         streams.open_bytes(path) as handle,
     ):
         handle.read()
-    assert time.monotonic() - began < 10
+    assert time.process_time() - began < 10
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 1 << 20  # kilobytes
 
 

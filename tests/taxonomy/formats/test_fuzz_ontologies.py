@@ -145,7 +145,7 @@ def test_damaged_files_are_read_or_refused(name: str, tmp_path: Path) -> None:
     refused = 0
     for _ in range(MUTATIONS):
         path.write_bytes(damaged(FILES[name], chance))
-        start = time.monotonic()
+        start = time.process_time()
         refusal = ""
         try:
             Taxonomy.read(path).write(path.with_name(f"out{path.suffix}"))
@@ -157,5 +157,5 @@ def test_damaged_files_are_read_or_refused(name: str, tmp_path: Path) -> None:
             assert str(path) in refusal
         else:
             assert path.with_name(f"out{path.suffix}").read_bytes() == path.read_bytes()
-        assert time.monotonic() - start < 10
+        assert time.process_time() - start < 10
     assert 0 < refused < MUTATIONS

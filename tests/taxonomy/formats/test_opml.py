@@ -93,11 +93,11 @@ def test_a_character_that_xml_lacks_is_refused_before_anything_is_written(tmp_pa
     ],
 )
 def test_bad_files_are_one_line_at_once(tmp_path: Path, name: str, text: str, line: int | None, message: str) -> None:
-    began = time.monotonic()
+    began = time.process_time()
     with pytest.raises(InputError, match=message) as caught:
         read(tmp_path / name, text)
     assert caught.value.line == line
-    assert time.monotonic() - began < 5
+    assert time.process_time() - began < 5
 
 
 def test_a_mind_map_with_rich_text_and_notes(tmp_path: Path) -> None:

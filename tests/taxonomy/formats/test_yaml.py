@@ -77,14 +77,14 @@ def test_codes_keep_their_spelling(tmp_path: Path) -> None:
     ],
 )
 def test_bad_files_are_one_line_at_once(tmp_path: Path, text: str, line: int | None, message: str) -> None:
-    began = time.monotonic()
+    began = time.process_time()
     if "python/object" in text:
         assert read(tmp_path, text).names == ("ls",)  # a tag makes nothing
         return
     with pytest.raises(InputError, match=message) as caught:
         read(tmp_path, text)
     assert line is None or caught.value.line == line
-    assert time.monotonic() - began < 5
+    assert time.process_time() - began < 5
 
 
 def test_other_readers_get_the_same_texts(tmp_path: Path) -> None:
