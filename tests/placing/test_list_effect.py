@@ -57,14 +57,14 @@ def test_what_the_list_changed_is_said_with_both_probabilities() -> None:
 
 
 def test_parents_on_one_path_are_not_taken_together() -> None:
-    every = ParentSet(Logistic(np.zeros(8), np.ones(8), np.array([*np.zeros(8), 5.0])), 0.5)
+    every = ParentSet(Logistic(np.zeros(8), np.ones(8), np.array([*np.zeros(8), 5.0])))
     alone = _suggestions(0.0, ("bird", 0.6), ("fish", 0.3), ("animal", 0.1))
     answer = choose(alone, _suggestions(0.4, ("raptor", 0.5), ("hunter", 0.1)), SEED, every, BEST, several=0.0)
     assert [s.id for s in answer.parents] == ["raptor", "fish"]
 
 
 def test_beside_a_new_parent_existing_ones_are_as_likely_as_concepts_with_several_parents_are_common() -> None:
-    probable = ParentSet(Logistic(np.zeros(8), np.ones(8), np.array([0, 0, 0, 0, 0, 0, 20.0, 0, -5.0])), 0.5)
+    probable = ParentSet(Logistic(np.zeros(8), np.ones(8), np.array([0, 0, 0, 0, 0, 0, 20.0, 0, -5.0])))
     alone = _suggestions(0.1, ("bird", 0.5), ("fish", 0.4))
     new = _suggestions(0.3, ("raptor", 0.7))
 

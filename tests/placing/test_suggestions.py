@@ -58,7 +58,7 @@ def test_siblings_reasons_and_parents_against_loops(animals: Taxonomy) -> None:
         vectors=asked,
         ranking=ranked,
         duplicates=[(), ()],
-        parent_set=FirstThree(None, 1.0),
+        parent_set=FirstThree(None),
     )
     one = make_suggestions(batch, queries, k=1)
     for i, found in enumerate(make_suggestions(batch, queries, k=5)):

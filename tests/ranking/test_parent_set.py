@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 
+from taxosphere.ranking.calibration import Logistic
 from taxosphere.ranking.out_of_fold import OutOfFold
 from taxosphere.ranking.parent_set import ParentSet
 
@@ -27,6 +29,18 @@ def test_further_parents_are_taken_where_leaves_had_them() -> None:
     np.testing.assert_array_equal(parents.choose(lists.probabilities), lists.labels)
 
 
+def test_the_set_taken_is_the_one_of_which_most_f1_is_expected() -> None:
+    rng = np.random.default_rng(1)
+    model = Logistic(np.zeros(8), np.ones(8), np.array([0, 0, 0, 0, 0, 0, 6.0, 0, -2.5]))  # by the probability alone
+    for _ in range(20):
+        listed = np.sort(rng.dirichlet(np.full(5, 0.5)))[::-1]
+        is_parent = np.append(listed[0], 1 / (1 + np.exp(2.5 - 6 * listed[1:])))
+        sets = [(0, *rest) for size in range(5) for rest in combinations(range(1, 5), size)]
+        all_parents = max(1.0, is_parent.sum())
+        best = max(sets, key=lambda taken: 2 * is_parent[list(taken)].sum() / (len(taken) + all_parents))
+        assert np.flatnonzero(ParentSet(model).choose(listed[None])[0]).tolist() == list(best)
+
+
 def test_in_a_tree_the_best_is_taken_alone() -> None:
     lists = _lists(50, 0.0)
     taken = ParentSet.fit(lists).choose(np.full((3, 10), 0.1))
@@ -37,7 +51,7 @@ def test_in_a_tree_the_best_is_taken_alone() -> None:
 
 def test_what_was_learned_survives_arrays() -> None:
     lists = _lists(100, 0.4)
-    for parents in (ParentSet.fit(lists), ParentSet(None, 1.0)):
+    for parents in (ParentSet.fit(lists), ParentSet(None)):
         again = ParentSet.from_arrays(parents.to_arrays())
         np.testing.assert_array_equal(again.choose(lists.probabilities), parents.choose(lists.probabilities))
 

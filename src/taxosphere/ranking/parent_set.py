@@ -13,31 +13,24 @@ from taxosphere.ranking.out_of_fold import OutOfFold
 from taxosphere.typing import Booleans
 
 _RIDGE = 1e-2
-_GROUPS = 3
 _SMALLEST = 1e-9  # probability
 
 
 @dataclass(frozen=True)
 class ParentSet:
-    """Decides how many of the first places are parents together.
+    """Decides which of the first places are parents together: those with the largest expected F1.
 
     Attributes
     ----------
     model
         Predicts that a place behind the first is a true parent; None where all concepts have one parent.
-    cut
-        Least probability of a place that is taken along.
     """
 
     model: Logistic | None
-    cut: float
 
     @classmethod
     def fit(cls, out_of_fold: OutOfFold) -> ParentSet:
         """Train on hidden leaves.
-
-        The cut is the one with the best mean F1 between the parents taken and the true ones, where the model was not
-        trained on the leaf.
 
         Parameters
         ----------
@@ -47,51 +40,44 @@ class ParentSet:
         probabilities, labels, n_gold = out_of_fold.probabilities, out_of_fold.labels, out_of_fold.n_gold
         if n_gold.max(initial=1) <= 1 or labels.shape[1] < 2 or not labels[:, 1:].any():
             return ONE_PARENT
+        features = place_features(probabilities)[:, 1:]
+        return cls(Logistic.fit(features.reshape(-1, features.shape[2]), labels[:, 1:].ravel(), ridge=_RIDGE))
 
-        def train(rows: Booleans) -> Logistic:
-            features = place_features(probabilities[rows])[:, 1:]
-            return Logistic.fit(features.reshape(-1, features.shape[2]), labels[rows, 1:].ravel(), ridge=_RIDGE)
+    def choose(self, probabilities: NDArray[np.floating]) -> Booleans:
+        """(q, k): which places are parents together.
 
-        everyone = np.ones(len(labels), bool)
-        group = np.arange(len(labels)) % _GROUPS
-        is_parent = np.zeros(labels.shape)
-        for number in range(_GROUPS):
-            test = group == number
-            is_parent[test] = cls(train(~test), 0.0).probability(probabilities[test])
-        f1 = {cut: _mean_f1(is_parent >= cut, labels, n_gold) for cut in np.linspace(0.05, 1.0, 39).tolist()}
-        return cls(train(everyone), max(f1, key=lambda cut: f1[cut]))
-
-    def probability(self, probabilities: NDArray[np.floating]) -> NDArray[np.float64]:
-        """(q, k): probability that a place is a parent, the first one being taken for sure.
+        Of the best place and m − 1 others, the F1 with the true parents is expected to be twice the number of true ones
+        among them by m and the number of all true ones; neither is known, so both are sums of probabilities.
 
         Parameters
         ----------
         probabilities
             (q, k) of the first places of q lists, the largest first.
         """
-        is_parent = np.zeros(probabilities.shape)
-        if self.model is not None:
-            features = place_features(probabilities)
-            is_parent = self.model.probability(features.reshape(-1, features.shape[2])).reshape(probabilities.shape)
-        is_parent[:, :1] = 1.0
-        return is_parent
-
-    def choose(self, probabilities: NDArray[np.floating]) -> Booleans:
-        """(q, k): which places are parents together; ``probabilities`` as for `probability`."""
-        return np.asarray(self.probability(probabilities) >= self.cut)
+        taken = np.zeros(probabilities.shape, bool)
+        taken[:, :1] = True
+        if self.model is None or probabilities.shape[1] < 2:
+            return taken
+        features = place_features(probabilities)[:, 1:]
+        further = self.model.probability(features.reshape(-1, features.shape[2])).reshape(len(features), -1)
+        order = np.argsort(-further, axis=1, kind="stable")
+        right = np.cumsum(np.column_stack([probabilities[:, 0], np.take_along_axis(further, order, 1)]), axis=1)
+        expected = right / (np.arange(1, probabilities.shape[1] + 1) + np.maximum(right[:, -1:], 1.0))
+        np.put_along_axis(taken[:, 1:], order, np.arange(order.shape[1]) < expected.argmax(1)[:, None], 1)
+        return taken
 
     def to_arrays(self) -> dict[str, NDArray[np.float64]]:
-        """Arrays for a model folder."""
-        return {"cut": np.array([self.cut]), **({} if self.model is None else self.model.to_arrays())}
+        """Arrays for a model folder; none where there is no model."""
+        return {} if self.model is None else self.model.to_arrays()
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[np.float64]]) -> ParentSet:
-        """What `to_arrays` wrote."""
+        """What `to_arrays` wrote; earlier versions stored a cut as well."""
         weights = {key: value for key, value in arrays.items() if key != "cut"}
-        return cls(Logistic(**weights) if weights else None, float(arrays["cut"][0]))
+        return cls(Logistic(**weights) if weights else None)
 
 
-ONE_PARENT = ParentSet(None, 1.0)
+ONE_PARENT = ParentSet(None)
 """Takes the best candidate alone."""
 
 
@@ -105,7 +91,3 @@ def place_features(probabilities: NDArray[np.floating]) -> NDArray[np.float64]:
     rank = np.broadcast_to(np.log1p(np.arange(logs.shape[1])), logs.shape)
     total = np.cumsum(values, axis=1) - values
     return np.stack([logs, logs - first, first, rank, logs - before, logs - behind, values, total], axis=-1)
-
-
-def _mean_f1(taken: Booleans, labels: Booleans, n_gold: NDArray[np.integer]) -> float:
-    return float((2 * (taken & labels).sum(1) / (taken.sum(1) + n_gold)).mean())
