@@ -4,12 +4,12 @@ It puts the true parent onto the shortlist that the ranker reads, and orders the
 weights start from the defaults of the catalogue and are trained on hidden leaves with a softmax over the whole pool.
 Of it, the best candidates, the true parents and a random sample that represents the rest are used: weights trained on
 the best candidates alone would not be fit to order the rest. Concepts outside the pool come last, in the order of
-`REST`, a sum of few similarities that needs no pool.
+those of its weights that need no pool, or of `REST` where it was not trained.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -66,6 +66,13 @@ class FirstStage:
                 raise TaxosphereError(f"the first stage needs the feature '{feature.name}', which was not computed")
         return scores + static[features.pool.positions]
 
+    def limited_to(self, names: Collection[str]) -> FirstStage:
+        """Only the weights of these features, and of those that depend on the candidate alone."""
+        features = {name: feature_of(name) for name in self.weights}
+        return FirstStage(
+            {name: self.weights[name] for name, row in features.items() if row.static or row.name in names}
+        )
+
 
 _DEFAULT_WEIGHTS = {row.name: row.weight for row in CATALOGUE if row.weight}
 _DEFAULT_WEIGHTS |= {row.name + POSITIVE: row.weight_if_positive for row in CATALOGUE if row.weight_if_positive}
@@ -81,7 +88,8 @@ REST = FirstStage(
         "descendants": 0.05,
     }
 )
-"""Orders the concepts outside a query's pool; features of switched-off families count nothing."""
+"""Orders the concepts outside a query's pool where the first stage was not trained; features of switched-off families
+count nothing."""
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from taxosphere.ranking.features.pool import Pool
 from taxosphere.ranking.features.shortlist import make_shortlist
 from taxosphere.ranking.lexical.parse import parse_concept
 from taxosphere.ranking.queries import Queries, SpherePoints
-from taxosphere.ranking.retrieval import DEFAULT_FIRST_STAGE
+from taxosphere.ranking.retrieval import DEFAULT_FIRST_STAGE, FirstStage
 
 WORDS = "red green blue small large wild sea stone river winter night field".split()
 FEW = Retrieval(whole=0, nearest=12, by_words=4, voters=31, compressed=60)
@@ -126,6 +126,21 @@ def test_concepts_outside_the_pool_come_last(made_up: CandidateIndex, queries: Q
         scores = found.all_scores[row]
         assert scores[inside].min() > scores[~inside].max()
         assert len(np.unique(scores[~inside])) > 50  # they have an order of their own
+
+
+def test_concepts_outside_the_pool_are_ordered_by_the_trained_weights_that_need_none(
+    made_up: CandidateIndex, queries: Queries
+) -> None:
+    trained = FirstStage({"text similarity": 2.0, "children": 0.3, "word similarity": 5.0})
+    found = make_shortlist(made_up, queries, FAMILIES, trained, length=5, all_scores=True, retrieval=FEW)
+    pool = compute_features(made_up, queries, FAMILIES, retrieval=FEW).pool
+    text = queries.text_vectors.full @ made_up.text_vectors.full.T
+    expected = 2.0 * text + 0.3 * made_up.static_features["children"]
+    assert found.all_scores is not None
+    for row, part in enumerate(pool.slices()):
+        outside = np.setdiff1d(np.arange(pool.size), pool.positions[part])
+        differences = found.all_scores[row, outside] - expected[row, outside]
+        np.testing.assert_allclose(differences, differences[0], atol=1e-4)
 
 
 def test_a_list_is_full_where_most_near_concepts_are_obsolete(made_up: CandidateIndex, queries: Queries) -> None:

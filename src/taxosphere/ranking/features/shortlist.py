@@ -15,7 +15,7 @@ from taxosphere.ranking.features.gather import DEFAULT_RETRIEVAL, PRODUCTS, Retr
 from taxosphere.ranking.features.novelty import NoveltyScale
 from taxosphere.ranking.features.pool import FeatureColumns, Pool
 from taxosphere.ranking.queries import Queries
-from taxosphere.ranking.retrieval import REST, FirstStage
+from taxosphere.ranking.retrieval import COSINE, DEFAULT_FIRST_STAGE, REST, FirstStage
 from taxosphere.ranks import count_better
 from taxosphere.typing import Floats, Longs
 
@@ -112,7 +112,7 @@ def make_shortlist(
         scores=values[FIRST_STAGE_SCORE],
         orphan_features=features.orphan_features,
         nearness=features.nearness,
-        all_scores=_scores_of_all(index, queries, families, pool, scores) if all_scores else None,
+        all_scores=_scores_of_all(index, queries, families, first_stage, pool, scores) if all_scores else None,
     )
 
 
@@ -124,9 +124,14 @@ def _forbid_obsolete(scores: Floats, index: CandidateIndex, pool: Pool) -> None:
 
 
 def _scores_of_all(
-    index: CandidateIndex, queries: Queries, families: Sequence[str], pool: Pool, scores: Floats
+    index: CandidateIndex,
+    queries: Queries,
+    families: Sequence[str],
+    first_stage: FirstStage,
+    pool: Pool,
+    scores: Floats,
 ) -> Floats:
-    """(q, n): scores of the pool (p,), 0 for the best, and below them those of the other concepts by `REST`."""
+    """(q, n): scores of the pool (p,), 0 for the best, and below them those of the other concepts by `_rest`."""
     shape = len(queries), len(index.taxonomy)
     if len(pool) == shape[0] * shape[1]:
         everything = scores.reshape(shape).copy()
@@ -136,7 +141,7 @@ def _scores_of_all(
         step = max(1, _CELLS // shape[1])
         for start in range(0, shape[0], step):
             block = slice(start, start + step)
-            rest = _rest(index, queries.part(block), families)
+            rest = _rest(index, queries.part(block), families, first_stage)
             rest -= rest.max(axis=1, keepdims=True)
             everything[block] = rest + (finite[block, None] - 1)
         everything[:, index.obsolete] = -np.inf
@@ -145,13 +150,15 @@ def _scores_of_all(
     return everything
 
 
-def _rest(index: CandidateIndex, queries: Queries, families: Sequence[str]) -> Floats:
-    """(q, n) scores of all concepts by `REST`."""
+def _rest(index: CandidateIndex, queries: Queries, families: Sequence[str], first_stage: FirstStage) -> Floats:
+    """(q, n) scores of all concepts by vectors and structure alone, weighted as in the trained first stage."""
     pool, vectors = Pool.whole(len(queries), len(index.taxonomy)), VectorSimilarities(index, queries)
     similarity = vectors.at(("text", "name", "text to name", "name to text", "sphere"), pool)
     columns = vector_features(index, vectors, pool, families, similarity)
     features = FeatureColumns(pool, tuple(families), columns, np.zeros((len(queries), 0), np.float32))
-    return REST(index, features).reshape(len(queries), -1)
+    untrained = first_stage in (DEFAULT_FIRST_STAGE, COSINE)
+    order = REST if untrained else first_stage.limited_to(columns)
+    return order(index, features).reshape(len(queries), -1)
 
 
 def novelty_of(scale: NoveltyScale | None, shortlist: Shortlist) -> Floats:
