@@ -146,6 +146,16 @@ def test_the_mixture_by_hand() -> None:
     assert mixed["ece"] == pytest.approx((0.30 * 0.1 + 0.30 * 0.7 + 0.05 * 0.8) / total)
 
 
+def test_concepts_of_a_list_count_as_they_are_attached_at_each_line() -> None:
+    """A sure one that waits for its new parent is not attached; the answer without a line counts for calibration."""
+    sure, yes, no = np.array([0.95, 0.95]), np.array([True, True]), np.array([False, True])
+    branch = Answers(sure, yes, np.zeros(2), (frozenset(), frozenset()), listed={0.8: (no, yes), 0.9: (yes, no)})
+    mixed = scenario_figures.mixture({"branch": branch})
+    assert mixed["at_0.8"] == {"precision": 1.0, "coverage": pytest.approx(0.5)}
+    assert mixed["at_0.9"] == {"precision": 0.5, "coverage": pytest.approx(1.0)}
+    assert mixed["ece"] == pytest.approx(0.05)
+
+
 def test_the_calibration_error_by_chance_is_that_of_drawn_answers() -> None:
     rng = np.random.default_rng(0)
     probability = rng.random(400)

@@ -40,6 +40,9 @@ class Answers:
         Ids the query was said to be there already as.
     parents_f1 : array
         F1 of the parents it would be attached to and the true ones, nan where there are none; empty for branches.
+    listed : mapping of float to (array of bool, array of bool)
+        For concepts asked in a list, by line of `LINES`: which are attached at it, and whether the first parent is a
+        true one. In a list a concept waits for a parent that is new and not sure itself. Empty for others.
     """
 
     probability: NDArray[np.float64]
@@ -47,6 +50,13 @@ class Answers:
     none: NDArray[np.float64]
     same_as: tuple[frozenset[str], ...]
     parents_f1: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    listed: Mapping[float, tuple[NDArray[np.bool_], NDArray[np.bool_]]] = field(default_factory=dict)
+
+    def attached(self, line: float) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Which queries `expand` would attach with ``--accept line``, and whether their first parent is a true one."""
+        if line in self.listed:
+            return self.listed[line]
+        return np.nan_to_num(self.probability, nan=-1.0) >= line, self.right
 
     @property
     def none_first(self) -> NDArray[np.bool_]:
@@ -73,7 +83,8 @@ def measure(model: Polaris, scenarios: Scenarios) -> dict[str, Any]:
     """
     answers = {name: _ask(model, scenarios, name) for name in scenarios.queries if name != "branch"}
     placed = [_expand(model, branch) for branch in scenarios.branches]
-    answers["branch"] = _branch_answers(placed, scenarios.branches)
+    listed = {line: _first_parents([_expand(model, b, line) for b in scenarios.branches], scenarios) for line in LINES}
+    answers["branch"] = _branch_answers(placed, scenarios, listed)
     figures: dict[str, dict[str, float]] = {}
     for name in ("leaf", "inner", "missing"):
         part = scenarios.queries[name]
@@ -90,7 +101,7 @@ def measure(model: Polaris, scenarios: Scenarios) -> dict[str, Any]:
         both = np.concatenate([answers["leaf"].none, answers[name].none])
         positive = np.arange(len(both)) >= len(answers["leaf"].none)
         figures.setdefault(name, {"queries": len(answers[name].none)})["none_auroc"] = auroc(both, positive)
-    figures["foreign"]["attached@0.8"] = 100 * float(np.mean(_attached(answers["foreign"], 0.8)))
+    figures["foreign"]["attached@0.8"] = 100 * float(np.mean(answers["foreign"].attached(0.8)[0]))
     figures["known"] = recognised(answers, scenarios)
     return {"scenarios": {name: figures[name] for name in SHARES}, "mixture": mixture(answers)}
 
@@ -115,9 +126,10 @@ def mixture(answers: Mapping[str, Answers]) -> dict[str, Any]:
     variances = _variances(probability[answered], weight[answered])
     result: dict[str, Any] = {"ece": calibration_error(gaps), "gaps": gaps, "variances": variances}
     for line in LINES:
-        attached = answered & (np.nan_to_num(probability, nan=-1.0) >= line)
+        at_line = [part.attached(line) for part in filled.values()]
+        attached, true = (np.concatenate([pair[i] for pair in at_line]) for i in (0, 1))
         share = float(weight[attached].sum())
-        precision = float(weight[attached & right].sum() / share) if share else math.nan
+        precision = float(weight[attached & true].sum() / share) if share else math.nan
         result[f"at_{line}"] = {"precision": precision, "coverage": share}
     return result
 
@@ -181,24 +193,36 @@ def _ask(model: Polaris, scenarios: Scenarios, name: str) -> Answers:
     )
 
 
-def _expand(model: Polaris, branch: Branch) -> list[Placement]:
-    """A whole branch placed together; everything is attached, however unsure."""
-    return list(model.expand(branch.concepts, accept=0.0).placements)
+def _expand(model: Polaris, branch: Branch, accept: float = 0.0) -> list[Placement]:
+    """A whole branch placed together; everything is attached, however unsure, where nothing else is said."""
+    return list(model.expand(branch.concepts, accept=accept).placements)
 
 
-def _branch_answers(placed: Sequence[Sequence[Placement]], branches: Sequence[Branch]) -> Answers:
+def _first_parents(
+    placed: Sequence[Sequence[Placement]], scenarios: Scenarios
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Which concepts of the branches are attached, and to a true parent first."""
     rows = [
-        (p.surest if p.attached else math.nan, bool(p.parents) and (p.parents[0].id, p.concept.id) in branch.edges)
-        for placements, branch in zip(placed, branches, strict=True)
+        (p.attached, bool(p.parents) and (p.parents[0].id, p.concept.id) in branch.edges)
+        for placements, branch in zip(placed, scenarios.branches, strict=True)
         for p in placements
     ]
-    none = [p.suggestions.none_probability for placements in placed for p in placements]
-    probability, right = (np.array([row[i] for row in rows]) for i in (0, 1))
+    attached, right = np.array(rows, bool).reshape(-1, 2).T
+    return attached, right
+
+
+def _branch_answers(
+    placed: Sequence[Sequence[Placement]],
+    scenarios: Scenarios,
+    listed: Mapping[float, tuple[NDArray[np.bool_], NDArray[np.bool_]]],
+) -> Answers:
+    every = [p for placements in placed for p in placements]
     return Answers(
-        probability=probability.astype(float),
-        right=right.astype(bool),
-        none=np.array(none),
-        same_as=(frozenset(),) * len(rows),
+        probability=np.array([p.surest if p.attached else math.nan for p in every], float),
+        right=_first_parents(placed, scenarios)[1],
+        none=np.array([p.suggestions.none_probability for p in every], float),
+        same_as=(frozenset(),) * len(every),
+        listed=listed,
     )
 
 
@@ -261,10 +285,6 @@ def _children(model: Polaris, scenarios: Scenarios) -> dict[str, float]:
 
 def _proposals(model: Polaris, queries: Sequence[Concept]) -> Iterator[list[ChildProposal]]:
     return (propose_children(model.fitted, suggestions) for suggestions in model.suggest_many(queries))
-
-
-def _attached(answers: Answers, line: float) -> NDArray[np.bool_]:
-    return np.nan_to_num(answers.probability, nan=-1.0) >= line
 
 
 def recognised(answers: Mapping[str, Answers], scenarios: Scenarios) -> dict[str, float]:
