@@ -24,17 +24,12 @@ from taxosphere.taxonomy.formats.io import json_values
 from taxosphere.taxonomy.formats.io.encodings import recognise
 from taxosphere.taxonomy.formats.io.streams import numbered_lines
 from taxosphere.taxonomy.formats.io.tables import read_rows
+from taxosphere.taxonomy.formats.io.titles import UNUSUAL, meaning
 
 KINDS = (".csv", ".tsv", ".txt", ".jsonl", ".xlsx")
 PREVIEW = 20
 _NUMBER = re.compile(r"[0-9a-f]{32}")
-# Titles of columns, in the order of preference.
-_TITLES = {
-    "name": ("name", "label", "title", "term", "concept", "preferred_label", "bezeichnung", "begriff", "nom", "nombre"),
-    "description": ("description", "definition", "beschreibung", "comment", "scope_note", "descripción"),
-    "synonyms": ("synonyms", "synonym", "synonyme", "alt_label", "alternative_labels", "aliases", "sinónimos"),
-    "id": ("id", "identifier", "code", "uri", "class_id", "kennung"),
-}
+ROLES = ("name", "description", "synonyms", "id")
 _SEPARATED = re.compile(r"\s*[|;]\s*")
 
 
@@ -93,8 +88,7 @@ def read(path: Path) -> Table:
     if first is None:
         raise InputError("holds no concepts")
     titles = [title.strip() for title in first]
-    plain = [_plain(title) for title in titles]
-    if not any(title in plain for names in _TITLES.values() for title in names):
+    if not any(rank < UNUSUAL for rank, _, _ in _meanings(titles)):
         titles, beginning = _untitled(first), [first]
     else:
         beginning = []
@@ -191,18 +185,17 @@ def _number(cell: object) -> str:
 # -- columns ----------------------------------------------------------------------------------------------------------
 
 
-def _plain(title: str) -> str:
-    return title.strip().casefold().replace(" ", "_").replace("-", "_")
+def _meanings(titles: list[str]) -> list[tuple[int, str, str]]:
+    """How usual a title is for its role (less is more), the role and the title, where it has one of ours."""
+    meant = [(title, meaning(title)) for title in titles]
+    return [(item.rank, item.role, title) for title, item in meant if item is not None and item.role in ROLES]
 
 
 def mapping(titles: list[str]) -> dict[str, str]:
     """The title of the column for each role that can be told by it; ``name`` is the first column where none can."""
-    by_plain = {_plain(title): title for title in reversed(titles)}
-    roles = {
-        role: next(by_plain[name] for name in names if name in by_plain)
-        for role, names in _TITLES.items()
-        if any(name in by_plain for name in names)
-    }
+    roles: dict[str, str] = {}
+    for _, role, title in sorted(_meanings(titles), key=lambda item: item[0]):
+        roles.setdefault(role, title)
     free = [title for title in titles if title not in roles.values()]
     if "name" not in roles and free:
         roles["name"] = free[0]

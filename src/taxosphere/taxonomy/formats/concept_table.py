@@ -1,9 +1,9 @@
 """Concept tables in text files and workbooks: a row per concept that names its parent, as catalogues have it.
 
-A column of parents is needed, and one of names or ids; descriptions, synonyms and images are understood, all other
-columns are kept. Parents are named by id or, where no id says the same, by name; several are joined with `|`, `;` or
-`,`. Spaces around an id or name need not be repeated there. Columns are written back in their order, under their
-titles.
+A column of parents, or of children, is needed, and one of names or ids; descriptions, synonyms and images are
+understood, all other columns are kept. Parents are named by id or, where no id says the same, by name; several are
+joined with `|`, `;` or `,`. Spaces around an id or name need not be repeated there. Columns are written back in their
+order, under their titles.
 """
 
 from __future__ import annotations
@@ -54,21 +54,26 @@ def read_table(grid: Grid, reading: Reading, options: ReadOptions) -> Draft:
         texts["name"] = _last_cells([columns[i] for i in reading.levels.names])
     texts["id"] = _ids(texts)
     _read_concepts(draft, texts, cells.detail_lists(details, columns), lines, named="name" in reading.roles)
+    draft.notes += [*reading.notes, *cells.kept_note(details)]
+    if "parent" not in roles:
+        _read_children(draft, texts, lines)
+        draft.meta[META] = {}  # written with a column of parents
+        return draft
     ends = _read_parents(draft, texts, lines, escaped=header[roles["parent"]].endswith(cells.ESCAPED))
     by_name = bool(ends) and roles["id"] != roles.get("name") and not ends & set(draft.ids)
     draft.meta[META] = {"columns": header, "roles": roles, "parents": "name" if by_name else "id"}
     draft.meta[META] |= {"header": reading.header >= 0, **kept_delimiter(grid)}
-    draft.notes += reading.notes
     table_source.keep(draft, grid, options)
     return draft
 
 
 def _hierarchy_columns(draft: Draft, reading: Reading) -> dict[str, int]:
     """Columns of ids, names and parents; what is missing of the first two is taken from the other."""
-    roles = {role: i for role, i in reading.roles.items() if role in ("id", "name", "parent")}
+    relation = "parent" if "parent" in reading.roles else "child"
+    roles = {role: i for role, i in reading.roles.items() if role in ("id", "name", relation)}
     if "name" not in roles and reading.levels is None:
         roles["name"] = reading.roles["description"] if "description" in reading.roles else roles["id"]
-    shown = [f"parents in column {reading.title(roles['parent'])}"]
+    shown = [f"{'parents' if relation == 'parent' else 'children'} in column {reading.title(roles[relation])}"]
     if "name" in roles:
         shown.append(f"names in {reading.title(roles['name'])}")
     elif reading.levels is not None:
@@ -127,8 +132,10 @@ def _read_concepts(
     for name in ("synonyms", "images", "extras"):
         setattr(draft, name, getattr(draft, name) or [()] * len(draft.ids))
     place = {id: position for position, id in enumerate(draft.ids)}
+    texts_of_rows, *lists = details
     for row in sorted(repeats):
-        draft.add(place[ids[row]], *(column[row] if column else () for column in details))  # type: ignore[arg-type]
+        text = texts_of_rows[row] if texts_of_rows else ""
+        draft.add(place[ids[row]], text, *(column[row] if column else () for column in lists))  # type: ignore[arg-type]
     what = "name" if ids is names or ids == names else "id"
     example = f": '{names[min(repeats)][:60]}' has several parents" if named else ""
     draft.notes.append(f"{counted(len(repeats), 'row')} with the {what} of an earlier one, joined with it{example}")
@@ -145,13 +152,20 @@ def _read_parents(draft: Draft, texts: dict[str, tuple[str, ...]], lines: Sequen
         return {parent for parent, _, _ in triples}
     whole = set() if escaped else _wholes(draft.ids, draft.names)
     triples = _without_marks(draft, triples, whole) if whole else triples
-    splits = {cell: _parents(cell, whole) for cell in {cell for cell, _, _ in triples}}
+    splits = {cell: _concepts_in(cell, whole) for cell in {cell for cell, _, _ in triples}}
     links = [(end, child, line) for cell, child, line in triples for end in splits[cell]]
     links = _without_roots_of_themselves(draft, links, len(lines))
     if texts["id"] == texts["name"]:
         links = list(dict.fromkeys(links))
     draft.link(links)
     return {end for end, _, _ in links}
+
+
+def _read_children(draft: Draft, texts: dict[str, tuple[str, ...]], lines: Sequence[int]) -> None:
+    """Edges from the cells of the children."""
+    whole = _wholes(draft.ids, draft.names)
+    cells = zip(texts["id"], texts["child"], lines, strict=True)
+    draft.link([(id, end, line) for id, cell, line in cells if cell.strip() for end in _concepts_in(cell, whole)])
 
 
 Triple = tuple[str, str, int]
@@ -179,7 +193,7 @@ def _wholes(ids: Sequence[str], names: Sequence[str]) -> set[str]:
     return {*ids, *names, *map(str.strip, ids), *map(str.strip, names)}
 
 
-def _parents(cell: str, whole: set[str]) -> list[str]:
+def _concepts_in(cell: str, whole: set[str]) -> list[str]:
     """What a cell names. One that is known as a ``whole`` is not taken apart; nothing is known where it has escapes."""
     if not whole:
         return list(escapes.split_list(cell, escaped=True))

@@ -50,4 +50,5 @@ def read(path: Path, options: ReadOptions) -> Draft:
     draft.notes.append(
         f"a row per concept: depths in column {reading.title(depth)}, names in {reading.title(name)}{shown}"
     )
+    draft.notes += cells.kept_note(details)
     return draft

@@ -34,7 +34,7 @@ def read_table(grid: Grid, reading: Reading, options: ReadOptions) -> Draft:
     draft = Draft(path=grid.path, format="level table")
     reader = _LevelReader(draft, grid, reading, options)
     draft.notes.append(f"{level_columns.shown(reading.titles, reader.levels)} read as levels")
-    draft.notes += reading.notes
+    draft.notes += [*reading.notes, *cells.kept_note(reader.details)]
     reader.read()
     table_source.keep(draft, grid, options)
     return draft

@@ -48,7 +48,10 @@ def read(path: Path, options: ReadOptions) -> Draft:
     for name in (NODES, NAMES):
         places = parts.find(name)
         if not places:
-            raise InputError(f"has no {name}; a taxonomy dump holds {NODES} and {NAMES}", path)
+            raise InputError(
+                f"has no {name}; a taxonomy dump holds {NODES} and {NAMES}: put both into a folder and give the folder",
+                path,
+            )
         files[name] = places[0]
     draft = Draft(path=parts.where(files[NODES]), format="ncbi taxdump")
     names, synonyms, extras = _read_names(parts, files[NAMES])

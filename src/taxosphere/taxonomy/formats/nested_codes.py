@@ -34,13 +34,18 @@ def read_table(grid: Grid, reading: Reading, options: ReadOptions) -> Draft:
     titles = [*reading.titles, *[""] * (width - len(reading.titles))]
     details = cells.detail_names(titles, {at, name})
     rows, lines = without_footer(draft, grid.rows[reading.header + 1 :], grid.lines[reading.header + 1 :])
-    empty = 0
+    empty, repeated = 0, 0
+    present: dict[str, str] = {}
     for row, line in zip(rows, lines, strict=True):
         code = row[at].strip() if at < len(row) else ""
         if not code:
             empty += 1
             continue
         text = row[name].strip() if name < len(row) else ""
+        if present.get(code) == text:
+            repeated += 1  # another row on the same code, as lists of doses have them
+            continue
+        present.setdefault(code, text)
         draft.concept(code, text or code, *cells.read_details(details, row), line)
     for child, parent in enumerate(codes_above(draft.ids)):
         if parent is not None:
@@ -49,7 +54,9 @@ def read_table(grid: Grid, reading: Reading, options: ReadOptions) -> Draft:
     if has_ranges(draft.ids):
         ranges = sum(map(is_range, draft.ids))
         draft.notes.append(f"{counted(ranges, 'code')} read as a range that holds the codes in it")
-    draft.notes += reading.notes
+    draft.notes += [*reading.notes, *cells.kept_note(details)]
+    if repeated:
+        draft.left_out(f"{counted(repeated, 'row')} with the code and name of an earlier one")
     if empty:
         draft.left_out(f"{counted(empty, 'row')} without a code")
     if not draft.parents:

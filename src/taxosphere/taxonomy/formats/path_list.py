@@ -66,6 +66,7 @@ def read_table(grid: Grid, reading: Reading, options: ReadOptions) -> Draft:
         "joint": _joint(style, last) if rows else "",
         **kept_delimiter(grid),
     }
+    draft.notes += cells.kept_note(details)
     table_source.keep(draft, grid, options)
     return draft
 

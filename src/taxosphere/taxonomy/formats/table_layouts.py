@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from taxosphere.errors import InputError
-from taxosphere.taxonomy.formats.io import cell_kinds, depth_column, level_columns, paths, titles
+from taxosphere.taxonomy.formats.io import (
+    cell_kinds,
+    depth_column,
+    header_row,
+    level_columns,
+    paths,
+    self_reference,
+    titles,
+)
 from taxosphere.taxonomy.formats.io.codes import nesting_share
 from taxosphere.taxonomy.formats.io.grid import Grid, is_markdown, is_workbook, read_grid, sheet_grids
 from taxosphere.taxonomy.formats.io.level_columns import Levels
@@ -18,9 +26,8 @@ from taxosphere.taxonomy.formats.outline import is_outline
 EDGES, CONCEPTS, CLASSES = "edges", "concept table", "class table"
 LEVELS, PATHS, CODES, OUTLINE, DEPTHS = "level table", "path list", "nested codes", "outline", "depth table"
 CLASS_TITLES = {"Class ID", "Preferred Label", "Parents"}
-HEADER_ROWS = 20  # among which the titles stand
-LONGEST_TITLE = 80
 NESTED = 0.9  # share of codes with a code above them that makes a table of nested codes believed
+MOSTLY = 0.8  # share of rows with a code of their own in such a table
 FEW_ROWS = 3
 
 
@@ -89,11 +96,16 @@ def open_table(path: Path, options: ReadOptions, most: int | None = None) -> tup
             fault = fault or error
     if not readings:
         raise fault or InputError("no sheet of the workbook holds a cell", path=path)
-    grid, reading = max(readings, key=lambda item: len(item[0].rows))
+    grid, reading = max(readings, key=lambda item: (_is_sure(*item), len(item[0].rows)))
     if len(names) > 1:
         others = ", ".join(f"'{name}'" for name in names if name != grid.sheet)
         grid.notes.append(f"sheet '{grid.sheet}' read, not {others}; --sheet names another")
     return grid, reading
+
+
+def _is_sure(grid: Grid, reading: Reading) -> bool:
+    """Whether titles or cells made the layout; any table could be an edge list."""
+    return reading.layout != EDGES or "parent" in reading.roles or _width(grid) == 2
 
 
 def recognise(path: Path, options: ReadOptions) -> str:
@@ -112,7 +124,7 @@ def understand(grid: Grid, options: ReadOptions) -> Reading:
     one_column = grid.source is not None and not grid.delimiter and not options.mapping
     if one_column and (is_markdown(grid.path) or is_outline([row[0] for row in grid.rows])):
         return Reading(OUTLINE)
-    header = _header_row(grid, options)
+    header = header_row.find(grid, options)
     names = [cell.strip() for cell in grid.rows[header]] if header >= 0 else []
     reading = Reading("", header, names)
     reading.roles = _stated_roles(grid, reading, options) if options.mapping else {}
@@ -120,36 +132,6 @@ def understand(grid: Grid, options: ReadOptions) -> Reading:
         if attempt(grid, reading, options):
             return reading
     raise _not_understood(grid, reading)
-
-
-def _header_row(grid: Grid, options: ReadOptions) -> int:
-    """Index of the row of titles: the one with most titles that are usual, below rows that fill fewer cells."""
-    rows = grid.rows[:HEADER_ROWS]
-    stated = [title for role, title in options.mapping.items() if role != "separator" and not title.isdecimal()]
-    if stated:
-        wanted = {titles.words(title) for title in stated}
-        for i, row in enumerate(rows):
-            if wanted <= {titles.words(cell) for cell in row}:
-                return i
-        shown = ", ".join(f"'{cell.strip()}'" for cell in max(rows, key=_filled) if cell.strip())
-        missing = next(title for title in stated if all(titles.words(title) not in map(titles.words, r) for r in rows))
-        raise InputError(f"--map names the column '{missing}', and the columns are {shown}"[:400], grid.path)
-    scores = [_title_score(row) for row in rows]
-    best = max(range(len(rows)), key=lambda i: (scores[i], -i))
-    if scores[best] >= 2 and all(_filled(row) < _filled(rows[best]) for row in rows[:best]):
-        return best
-    first = [titles.meaning(cell) for cell in rows[0]]
-    return 0 if any(item is not None and item.role in ("path", "parent") for item in first) else -1
-
-
-def _filled(row: Sequence[str]) -> int:
-    return sum(bool(cell.strip()) for cell in row)
-
-
-def _title_score(row: Sequence[str]) -> int:
-    short = [cell for cell in row if cell.strip() and len(cell) <= LONGEST_TITLE]
-    single = sum(titles.meaning(cell) is not None for cell in short) + (depth_column.column(short) is not None)
-    return max(single, single + len(level_columns.find(row).names))
 
 
 def _stated_roles(grid: Grid, reading: Reading, options: ReadOptions) -> dict[str, int]:
@@ -232,12 +214,19 @@ def _by_titles(grid: Grid, reading: Reading, options: ReadOptions) -> bool:
         reading.layout = EDGES
         return True
     levels = level_columns.find(reading.titles)
+    if "parent" in roles and "id" not in roles:
+        ids = self_reference.ids_of([column(grid, reading, i) for i in range(_width(grid))], roles["parent"])
+        roles |= {"id": ids} if ids is not None and ids != roles.get("name") else {}
     if "parent" in roles and ({"name", "id", "description"} & roles.keys()):
         reading.layout = CONCEPTS
         if levels.names and "name" not in roles and "id" in roles:
             reading.levels = levels
         elif levels.names:
             reading.notes.append(f"{level_columns.shown(reading.titles, levels)} kept, but not read as levels")
+        return True
+    known = {cell for role in ("id", "name") if role in roles for cell in column(grid, reading, roles[role])}
+    if {"child", "id"} <= roles.keys() and self_reference.are_references(column(grid, reading, roles["child"]), known):
+        reading.layout = CONCEPTS
         return True
     if _is_levels(grid, reading, levels):
         reading.layout, reading.levels = LEVELS, levels
@@ -264,11 +253,34 @@ def _is_levels(grid: Grid, reading: Reading, levels: Levels) -> bool:
 def _by_content(grid: Grid, reading: Reading, options: ReadOptions) -> bool:
     """Paths in a column, levels without titles, codes that nest, or an edge list."""
     if "parent" not in reading.roles and "child" not in reading.roles and options.columns is None:
-        tries: tuple[Callable[[Grid, Reading], bool], ...] = (_is_path_column, _is_level_block, _is_code_table)
+        tries: tuple[Callable[[Grid, Reading], bool], ...] = (
+            _refers_to_itself,
+            _is_path_column,
+            _is_level_block,
+            _is_code_table,
+        )
         if any(attempt(grid, reading) for attempt in tries):
             return True
     reading.layout = EDGES
     return _is_edge_list(grid, reading, options)
+
+
+def _refers_to_itself(grid: Grid, reading: Reading) -> bool:
+    """A column of parents under an unusual title, below a row of titles."""
+    header = max(reading.header, 0)
+    columns = [column(grid, Reading("", header), i) for i in range(_width(grid))]
+    pair = self_reference.find(columns) if len(columns) > 2 and len(grid.rows) > FEW_ROWS else None
+    if pair is None:
+        return False
+    reading.layout, reading.header, reading.titles = CONCEPTS, header, [cell.strip() for cell in grid.rows[header]]
+    usual = title_roles(reading.titles)
+    roles = {role: usual[role] for role in ("name", "description") if role in usual and usual[role] not in pair}
+    texts = [i for i, cells in enumerate(columns) if i not in pair and not cell_kinds.are_numbers([cells])]
+    roles = roles or ({"name": max(texts, key=lambda i: len(set(columns[i])))} if texts else {})
+    reading.roles = {**roles, "id": pair[0], "parent": pair[1]}
+    stand = f"the cells of {reading.title(pair[1])} stand in {reading.title(pair[0])}, so they are read as parents"
+    reading.notes.append(f"{stand}; --map id=TITLE,parent=TITLE says otherwise")
+    return True
 
 
 def _is_path_column(grid: Grid, reading: Reading) -> bool:
@@ -319,8 +331,14 @@ def _is_code_table(grid: Grid, reading: Reading) -> bool:
     roles = reading.roles
     if "id" not in roles or not {"name", "description"} & roles.keys():
         return False
-    codes = column(grid, reading, roles["id"])
-    if len(codes) < 10 or "://" in codes[0] or nesting_share(codes) < NESTED or cell_kinds.are_row_numbers(codes):
+    cells = column(grid, reading, roles["id"])
+    codes = list(dict.fromkeys(cells))  # some lists have several rows on a code
+    if (
+        len(codes) < max(10, MOSTLY * len(cells))
+        or "://" in codes[0]
+        or nesting_share(codes) < NESTED
+        or cell_kinds.are_row_numbers(codes)
+    ):
         return False
     reading.layout = CODES
     reading.notes.append("--map parent=TITLE names a column of parents, if there is one")
@@ -349,8 +367,7 @@ def _not_understood(grid: Grid, reading: Reading) -> InputError:
         seen = f"the columns {shown} name no parents, levels or paths"
     else:
         seen = "no value of the first column is repeated or stands in the second, so the two are no edges"
-    ways = "--map id=TITLE --nested reads codes that nest, --map parent=TITLE names the column of parents, --map path="
-    ways += "TITLE one of paths"
+    ways = "--map id=TITLE --nested reads codes that nest, --map parent=TITLE names the parents, --map path=TITLE paths"
     if not reading.titles:
         ways = "--nested reads codes that nest (--map id=1,name=2), --columns parent,child says that they are edges"
     return InputError(f"{seen}; {ways}", path=grid.path, line=line)

@@ -108,6 +108,20 @@ def read_details(columns: Mapping[int, str], row: Sequence[str]) -> tuple[str, l
 DetailLists = tuple[list[str], list[tuple[str, ...]], list[tuple[str, ...]], list[tuple[Pair, ...]]]
 
 
+def kept_note(details: Mapping[int, str]) -> list[str]:
+    """What to say about columns that are neither hierarchy nor description, synonyms or image: nothing where none is.
+
+    Parameters
+    ----------
+    details : mapping of int to str
+        What the columns hold, as `detail_names` says.
+    """
+    others = [f"'{name[:40]}'" for name in details.values() if name.removesuffix(ESCAPED) not in OWN]
+    more = f" and {len(others) - 8} more" if len(others) > 8 else ""
+    what, kept = ("columns", "they are") if len(others) > 1 else ("column", "it is")
+    return [f"{what} {', '.join(others[:8])}{more} kept as {kept}, not understood"] if others else []
+
+
 def detail_lists(details: Mapping[int, str], columns: Sequence[Sequence[str]]) -> DetailLists:
     """Descriptions, synonyms, images and extras of all rows, from the cells by column; empty where no row has any.
 

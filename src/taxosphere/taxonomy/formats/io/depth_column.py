@@ -20,15 +20,20 @@ DEEPEST = 30
 def depths(cells: Sequence[str]) -> list[int] | None:
     """The depth of every row, None where the cells are no depths.
 
-    Depths are whole numbers, and no row is more than one step deeper than the row above it.
+    Depths are whole numbers, with the same word before them or none (`Tier 1`), and no row is more than one step
+    deeper than the row above it.
 
     Parameters
     ----------
     cells : sequence of str
         The column below its title.
     """
-    bare = [cell.strip().removesuffix(".0") for cell in cells]
-    if len(bare) < 2 or not all(cell.isascii() and cell.isdigit() and int(cell) <= DEEPEST for cell in bare):
+    parts = [cell.strip().rpartition(" ") for cell in cells]
+    before = {word.casefold() for word, _, _ in parts}
+    if len(parts) < 2 or len(before) > 1 or not before <= {"", *titles.LEVEL_WORDS}:
+        return None
+    bare = [number.removesuffix(".0") for _, _, number in parts]
+    if not all(cell.isascii() and cell.isdigit() and int(cell) <= DEEPEST for cell in bare):
         return None
     numbers = [int(cell) for cell in bare]
     if numbers[0] != min(numbers) or len(set(numbers)) < 2:

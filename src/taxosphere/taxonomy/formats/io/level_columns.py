@@ -13,7 +13,7 @@ NAMING = frozenset("name names label title titles bezeichnung titel libellé nom
 DESCRIBING = frozenset(
     "description definition beschreibung descripción definición définition includes excludes".split()
 )
-EMPTY = frozenset(("-", "–", "—", "n/a", "#n/a", "null", "(blank)", "(leer)"))  # what some put into empty cells
+EMPTY = frozenset("- – — na nan n/a #n/a null (blank) (leer)".split())  # what some put into empty cells
 PREFIXED = 0.9  # share of rows that are filled from the left, and of paths that are continued from another row
 
 
@@ -52,6 +52,9 @@ def find(header: Sequence[str]) -> Levels:
 
 def _kind(words: Sequence[str]) -> tuple[str, tuple[str, ...]]:
     """What a column says about its level, and the words that name the level."""
+    coded = tuple(word for word in words if word not in titles.ID_WORDS and word not in DESCRIBING)
+    if len(coded) < len(words) - 1 and coded and titles.ID_WORDS.intersection(words):
+        return "name", coded  # what a code means: `Commodity code description level 1`
     for kind, family in (("description", DESCRIBING), ("name", NAMING), ("code", titles.ID_WORDS)):
         rest = tuple(word for word in words if word not in family)
         if len(rest) < len(words) and rest:
@@ -68,7 +71,8 @@ def _numbered(header: Sequence[str]) -> Iterator[list[dict[str, int]]]:
             continue
         kind, stem = _kind(parts[0].split())
         words = [word for word in stem if word != "#"]
-        if kind != "description" and (not words or titles.LEVEL_WORDS.issuperset(words)):
+        leveled = any(word in titles.PLAIN_LEVELS for word in words)
+        if kind != "description" and (not words or leveled or titles.LEVEL_WORDS.issuperset(words)):
             groups[stem][parts[1]].setdefault(kind, i)
     for numbers in groups.values():
         first = min(numbers)

@@ -49,6 +49,7 @@ _LANGUAGE = re.compile(r"""(?:"@language"\s*:\s*"|["']@|xml:lang=["'])([A-Za-z]{
 _POSITION = re.compile(r"^Parser error at line \d+ [^:]*: |^at \d+\.\.\d+: |\s*\([^()]*line \d+\)$")
 _DECLARED = re.compile(r"""(\A\s*<\?xml[^>]*?encoding\s*=\s*["'])([\w.:-]+)""")
 _BROKEN_ATTRIBUTE = re.compile(r"""=\s*(?:"[^"<\n\t]*[\n\t]|'[^'<\n\t]*[\n\t])""")
+_QUOTED_ENTITY = re.compile(r"""(<!ENTITY\s+[\w.-]+\s+)'([^'"<&%]*)'""")
 _QUOTED = re.compile(r""""[^"<]*"|'[^'<]*'""")
 _TAG = re.compile(r"""<!--.*?-->|<!\[CDATA\[.*?\]\]>|<\?.*?\?>|<[\w:](?:[^<>"']|"[^"<]*"|'[^'<]*')*>""", re.DOTALL)
 NOT_IN_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -134,11 +135,13 @@ class Document:
 def _normalised_xml(text: str) -> str:
     """An XML text with the line ends and attributes that every XML parser has to make of it, and ours does not.
 
-    A line end is one LF, and blanks of any kind in an attribute are spaces; line ends go behind the attribute, so that
-    lines keep their numbers.
+    A line end is one LF, entities stand in double quotes, and blanks of any kind in an attribute are spaces; line ends
+    go behind the attribute, so that lines keep their numbers.
     """
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if "<!ENTITY" in text:
+        text = _QUOTED_ENTITY.sub(r'\1"\2"', text)
     return _TAG.sub(_with_plain_attributes, text) if _BROKEN_ATTRIBUTE.search(text) else text
 
 

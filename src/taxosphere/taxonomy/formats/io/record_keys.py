@@ -42,7 +42,17 @@ PARENTS = (
 CHILDREN = (
     *("children", "childids", "childrenids", "childid", "childs", "child", "narrower", "narrowerterms", "narrowerterm"),
     *("narrowers", "nt", "subcategories", "subclasses", "subtypes", "subtopics", "subterms", "subitems", "subnodes"),
-    *("subconcepts", "subs", "childnodes", "childcategories", "hyponyms", "unterbegriffe", "directchildren", "kids"),
+    *(
+        "subconcepts",
+        "subs",
+        "childnodes",
+        "childcategories",
+        "hyponyms",
+        "unterbegriffe",
+        "directchildren",
+        "kids",
+        "childrendata",
+    ),
 )
 # Lists of objects under these keys are no concepts below the one that has them.
 NOT_CHILDREN = frozenset(

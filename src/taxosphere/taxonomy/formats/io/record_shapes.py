@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from typing import Any
 from taxosphere.errors import InputError
 from taxosphere.taxonomy.formats.io import json_values as jv
 from taxosphere.taxonomy.formats.io import record_keys as rk
+from taxosphere.taxonomy.formats.io.keyed_tree import KeyedTree, is_branch, is_named
 from taxosphere.taxonomy.formats.io.orientation import direction
 
 SOURCE = ("source", "from", "subject", "sub", "start", "src")
@@ -105,32 +105,24 @@ def _of_list(values: list[Any], path: Path, naming: tuple[str, ...]) -> Shape:
         message = f"is a list of paths ('{paths[0][:40]}'); save it as text with one path per line (.txt)"
         raise InputError(message, path, 1)
     objects = [value for value in values if isinstance(value, jv.Entry)]
-    if objects and not any(_is_named(entry, naming) or _refers(entry) for entry in objects):
-        outlined = [entry for entry in objects if len(entry) == 1 and _is_branch(next(iter(entry.values())))]
+    if objects and not any(is_named(entry, naming) or _refers(entry) for entry in objects):
+        outlined = [entry for entry in objects if len(entry) == 1 and is_branch(next(iter(entry.values())))]
         if len(outlined) == len(objects):  # - animal: [bird, fish]
-            tree = _KeyedTree(values, path)
+            tree = KeyedTree(values, path)
             entries = [item for value in values for item in tree.entries(value, 0)]
             return Shape(entries, "keys")
     return Shape(values)
-
-
-def _is_named(entry: jv.Entry, naming: tuple[str, ...]) -> bool:
-    return any(rk.is_name(entry.get(key)) for key in naming) or bool(
-        [key for key in rk.KeyCounts([entry]).usual((*rk.NAMES, *rk.IDS)) if rk.is_name(entry[key])]
-    )
 
 
 def _refers(entry: jv.Entry) -> bool:
     return any(rk.plain(key) in (*rk.PARENTS, *rk.CHILDREN) for key in entry)
 
 
-def _is_branch(value: Any) -> bool:
-    return value is None or isinstance(value, list | dict)
-
-
 def _headed(top: jv.Entry, path: Path, naming: tuple[str, ...]) -> Shape | None:
     """Objects by id that name each other, below a key of an object whose name is that of the whole."""
     by_id = [key for key, value in top.items() if isinstance(value, jv.Entry) and _by_id(value, naming) is not None]
+    if len(by_id) > 1:  # a schema of LinkML: its classes, not its slots and enums
+        by_id = [key for key in by_id if rk.plain(key) == "classes"]
     if len(by_id) != 1 or _refers(top) or len(top[by_id[0]]) < 2 or not _related(top[by_id[0]]):
         return None
     return _wrapped(top, path, naming)
@@ -138,6 +130,8 @@ def _headed(top: jv.Entry, path: Path, naming: tuple[str, ...]) -> Shape | None:
 
 def _one_tree(top: jv.Entry, naming: tuple[str, ...]) -> Shape | None:
     """The object is a concept, the root of all others: it has a name, or a list whose objects have that list too."""
+    if _keyed_part(top):
+        return None
     if jv.text_of(top, *jv.NAME, "id") or any(jv.text_of(top, key) for key in naming if key in top):
         return Shape([top], "tree")
     titled = any(rk.plain(key) in rk.NAMES and isinstance(top[key], str) and top[key] for key in top)
@@ -148,6 +142,17 @@ def _one_tree(top: jv.Entry, naming: tuple[str, ...]) -> Shape | None:
     if next(nested, None) is not None or (usual and titled):
         return Shape([top], "tree")
     return None
+
+
+def _keyed_part(top: jv.Entry) -> str:
+    """The key of names as keys in an object that else says something about the file: `{"id": …, "tree": {…}}`."""
+    if _refers(top) or any(isinstance(value, list) for value in top.values()):
+        return ""
+    parts = [key for key, value in top.items() if isinstance(value, jv.Entry)]
+    if len(parts) != 1 or rk.plain(parts[0]) not in CONTAINERS or len(top) == 1:
+        return ""
+    inside = top[parts[0]].values()
+    return parts[0] if len(inside) > 1 and all(map(is_branch, inside)) and any(inside) else ""
 
 
 def _holds(item: Any, key: str) -> bool:
@@ -190,6 +195,9 @@ def _records(value: Any) -> bool:
 
 def _wrapped(top: jv.Entry, path: Path, naming: tuple[str, ...]) -> Shape | None:
     """The only list of objects in an object that says more about the file, also some levels deep."""
+    if part := _keyed_part(top):
+        inner = _by_id(top[part], naming) or _keyed(top[part], path)
+        return Shape(inner.entries, inner.style, inner.edges, _without(top, part), part, inner.upward)
     lists: list[tuple[str, ...]] = [(key,) for key, value in top.items() if _is_collection(value, naming)]
     lists += [
         (outer, key)
@@ -203,6 +211,8 @@ def _wrapped(top: jv.Entry, path: Path, naming: tuple[str, ...]) -> Shape | None
     if len(lists) != 1:
         return None
     holder, key = (top if len(lists[0]) == 1 else top[lists[0][0]]), lists[0][-1]
+    if holder is not top and rk.plain(key) in rk.CHILDREN and is_named(holder, naming):  # the root of a tree
+        return Shape([holder], "tree", top=_without(top, lists[0][0]), wrapper=lists[0][0])
     others = [value for name, value in top.items() if name != lists[0][0]]
     telling = any(value is not None and not isinstance(value, list | dict) for value in others)
     if not (telling or all(rk.plain(name) in CONTAINERS for name in lists[0]) or _related(holder[key])):
@@ -301,7 +311,7 @@ def _keyed(top: jv.Entry, path: Path) -> Shape:
         message = f"the objects all have the keys {keys}, so these are no names of concepts, and none names a parent"
         ways = "--map parent=KEY or --map child=KEY states which one does, --map name=KEY which holds the name"
         raise InputError(f"{message}; {ways}", path, top.line)
-    return Shape(list(_KeyedTree(top, path).entries(top, top.line)), "keys")
+    return Shape(list(KeyedTree(top, path).entries(top, top.line)), "keys")
 
 
 def _record_fields(top: jv.Entry) -> list[str]:
@@ -317,8 +327,8 @@ def _record_fields(top: jv.Entry) -> list[str]:
             continue
         counts = Counter(key for value in group for key in value)
         kinds = {key: [value[key] for value in group if value.get(key) is not None] for key in counts}
-        single = [key for key, values in kinds.items() if values and not any(map(_is_branch, values))]
-        branches = [key for key, values in kinds.items() if any(map(_is_branch, values))]
+        single = [key for key, values in kinds.items() if values and not any(map(is_branch, values))]
+        branches = [key for key, values in kinds.items() if any(map(is_branch, values))]
         shared = [key for key in single if 2 * counts[key] > len(group)]
         repeated = [key for key in branches if counts[key] >= max(FEWEST_RECORDS, 0.3 * len(group))]
         if shared and repeated:
@@ -335,54 +345,3 @@ def _adjacency(top: jv.Entry) -> Shape:
     pairs = [(key, child, top.line) for key, children in top.items() for child in children or ()]
     names = dict.fromkeys([*top, *(child for _, child, _ in pairs)])
     return Shape([jv.Entry([("name", name)], top.line) for name in names], "graph", pairs)
-
-
-class _KeyedTree:
-    """Turns names as keys into objects with `name` and `children`.
-
-    A text or number below a key is that of a leaf of this name, or an attribute of what is above it: an attribute has
-    a usual key for one, or one that many objects have.
-    """
-
-    def __init__(self, value: Any, path: Path) -> None:
-        self.path = path
-        counts: Counter[str] = Counter()
-        self.holders = 0
-        waiting = [value]
-        while waiting:
-            item = waiting.pop()
-            if isinstance(item, dict):
-                single = [key for key, below in item.items() if not _is_branch(below)]
-                counts.update(single)
-                self.holders += bool(single)
-            waiting += item.values() if isinstance(item, dict) else item if isinstance(item, list) else ()
-        usual = {*rk.NAMES, *rk.IDS, *rk.DESCRIPTIONS, *rk.SYNONYMS, "level", "rank", "type", "color", "colour", "icon"}
-        self.attributes = {key for key, n in counts.items() if rk.plain(key) in usual or n > max(1, 0.3 * self.holders)}
-
-    def entries(self, value: Any, line: int) -> Iterator[Any]:
-        """Objects for what stands in or below a key."""
-        if isinstance(value, list):
-            for item in value:
-                yield from self.entries(item, line)
-        elif isinstance(value, jv.Entry):
-            if _is_named(value, ()) and not any(isinstance(item, jv.Entry) for item in value.values()):
-                yield value  # an object with a name of its own
-                return
-            for key, below in value.items():
-                yield self._entry(key, below, value.line)
-        elif value is not None and value != "":
-            if not isinstance(value, str):  # a number in a list names nothing
-                raise InputError(
-                    f"expected a name or an object, not {jv.spelling(value)[:40]}", self.path, line or None
-                )
-            yield jv.Entry([("name", value)], line)
-
-    def _entry(self, name: str, below: Any, line: int) -> jv.Entry:
-        if not _is_branch(below):
-            return jv.Entry([("name", name), ("value", below)], line)
-        attributes: list[tuple[str, Any]] = []
-        if isinstance(below, jv.Entry):
-            attributes = [pair for pair in below.items() if pair[0] in self.attributes and not _is_branch(pair[1])]
-            below = jv.Entry([pair for pair in below.items() if pair not in attributes], below.line)
-        pairs = [(f"{key}[]", [value]) if key in ("name", "children") else (key, value) for key, value in attributes]
-        return jv.Entry([("name", name), *pairs, ("children", list(self.entries(below, line)))], line)

@@ -16,6 +16,7 @@ from taxosphere.taxonomy.formats.io import json_values as jv
 from taxosphere.taxonomy.formats.io import nesting
 from taxosphere.taxonomy.formats.io import record_keys as rk
 from taxosphere.taxonomy.formats.io.draft import Draft, counted
+from taxosphere.taxonomy.formats.io.inner_objects import brought_out
 from taxosphere.taxonomy.formats.io.options import ReadOptions
 from taxosphere.taxonomy.formats.io.orientation import oriented
 from taxosphere.taxonomy.formats.io.record_shapes import Shape, shape_of
@@ -68,11 +69,13 @@ def understand(value: Any, path: Path, options: ReadOptions) -> Records:
     InputError
         Where no hierarchy is recognised, or a key of `mapping` is nowhere in the file.
     """
+    value, inner = brought_out(value)
     shape = shape_of(value, path, tuple(options.mapping.values()))
     style: dict[str, Any] = {"shape": shape.style}
     if shape.wrapper:
         style |= {"top": shape.top, "wrapper": shape.wrapper}
     shape.entries, notes = _out_of_groups(shape.entries)
+    notes += inner
     if shape.style == "keys":
         notes.append("keys read as names, what stands below a key as below that concept")
     objects = [entry for entry in shape.entries if isinstance(entry, jv.Entry)]

@@ -19,11 +19,14 @@ LANGUAGES = {
     **{"english": "en", "german": "de", "deutsch": "de", "french": "fr", "français": "fr", "spanish": "es"},
     **{"español": "es", "italian": "it", "italiano": "it", "portuguese": "pt", "dutch": "nl", "chinese": "zh"},
 }
+# How words begin that mean "standing above" in several languages: `Übergeordnete Gruppe`.
+_ABOVE = tuple("übergeordnet uebergeordnet superordinat överordna overordne bovenliggend nadrzędn nadřazen".split())
 _NO_PARENT = frozenset("path level levels count type depth order language number is has count".split())
 
 ID = (
     "id", "identifier", "unique id", "concept id", "category id", "node id", "term id", "class id", "taxon id",
-    "tax id", "item id", "topic id", "entity id", "record id", "external id", "cat id", "uid", "uuid", "guid", "code",
+    "taxonomy id", "group id", "type id", "product type id", "element id", "tax id",
+    "item id", "topic id", "entity id", "record id", "external id", "cat id", "uid", "uuid", "guid", "code",
     "category code", "concept code", "item code", "key", "notation", "uri", "iri", "concept uri", "kennung",
     "schlüssel", "kürzel", "nummer", "nr", "identifiant", "code catégorie", "clé", "código", "codigo", "clave",
     "identificador", "codice", "identificativo", "sleutel", "kod", "identyfikator", "kód", "kode", "код",
@@ -73,7 +76,7 @@ SYNONYMS = (
 PATH = (
     "path", "full path", "category path", "full category path", "taxonomy path", "breadcrumb", "breadcrumbs",
     "hierarchy", "full name", "full hierarchy", "category hierarchy", "full category", "tree", "pfad",
-    "kategoriepfad", "chemin", "fil d ariane", "ruta", "percorso", "caminho", "pad", "путь", "路径",
+    "taxon", "lineage", "kategoriepfad", "chemin", "fil d ariane", "ruta", "percorso", "caminho", "pad", "путь", "路径",
 )  # fmt: skip
 LEVEL_WORDS = frozenset(
     "level lvl l lev tier ebene stufe niveau nivel livello nível poziom úroveň nivå niva taso seviye layer hierarchy "
@@ -81,6 +84,7 @@ LEVEL_WORDS = frozenset(
     "depth rank taxonomy group gruppe class h t c degree grade topic term concept variable уровень 层级 级 階層 "
     "department product type family segment".split()
 )
+PLAIN_LEVELS = frozenset("level lvl tier ebene niveau nivel livello nível poziom úroveň nivå taso уровень".split())
 # Columns that nest without numbers, outermost first; at least two of a line, in this order.
 LEVEL_LINES = (
     ("domain", "superkingdom", "kingdom", "subkingdom", "phylum", "division", "class", "subclass", "order", "suborder",
@@ -111,6 +115,8 @@ LEVEL_LINES = (
     ("section", "chapter", "heading", "subheading"),
     ("section", "subsection", "paragraph"),
     ("type", "subtype"),
+    ("kategorie", "unterkategorie", "artikel"),
+    ("kategorie", "unterkategorie", "produkt"),
     ("hauptkategorie", "kategorie", "unterkategorie", "unterunterkategorie"),
     ("oberkategorie", "kategorie", "unterkategorie"),
     ("hauptgruppe", "gruppe", "untergruppe"),
@@ -162,6 +168,8 @@ def meaning(title: str) -> Meaning | None:
         return None
     if result := _plain_meaning(text):
         return result
+    if text in LANGUAGES and text != "no":  # the names in a language: CODE, DE, EN, FR
+        return Meaning("name", UNUSUAL + 1, language=LANGUAGES[text])
     head, _, last = text.rpartition(" ")
     if head and last in LANGUAGES and (result := _plain_meaning(head)):
         return Meaning(result.role, result.rank, result.by_id, LANGUAGES[last])
@@ -180,11 +188,11 @@ def _plain_meaning(text: str) -> Meaning | None:
         return Meaning("parent", UNUSUAL, by_id)
     if parts[0] in ("child", "narrower", "hyponym") and len(parts) == 2 and not _NO_PARENT.intersection(parts):
         return Meaning("child", UNUSUAL, by_id)
-    if len(parts) in (2, 3) and parts[-1] in ("name", "title", "label", "category", "term", "bezeichnung"):
+    if 2 <= len(parts) <= 5 and parts[-1] in ("name", "title", "label", "category", "term", "bezeichnung"):
         return Meaning("name", UNUSUAL)
     if len(parts) == 1 and text.endswith(("code", "kode", "codes")) and len(text) > 5:
         return Meaning("id", UNUSUAL)
-    if len(parts) in (2, 3) and parts[-1] in ("id", "code", "uri", "identifier") and not LEVEL_WORDS & set(parts[:-1]):
+    if 2 <= len(parts) <= 5 and parts[-1] in ("id", "code", "uri", "identifier") and not LEVEL_WORDS & set(parts[:-1]):
         return Meaning("id", UNUSUAL)
     return None
 
@@ -195,6 +203,8 @@ def _is_parent(parts: Sequence[str]) -> bool:
         return False
     if {"parent", "parents", "broader"}.intersection(parts):
         return len(parts) <= 4
+    if len(parts) <= 3 and any(part.startswith(_ABOVE) for part in parts):
+        return True
     stem = " ".join(part for part in parts if part not in ID_WORDS and part not in ("name", "label", "titel", "nom"))
     return _EXACT.get(stem, ("",))[0] == "parent"
 
