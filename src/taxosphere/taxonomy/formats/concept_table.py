@@ -132,10 +132,15 @@ def _read_concepts(
     for name in ("synonyms", "images", "extras"):
         setattr(draft, name, getattr(draft, name) or [()] * len(draft.ids))
     place = {id: position for position, id in enumerate(draft.ids)}
-    texts_of_rows, *lists = details
+    descriptions, synonyms, images, extras = details
     for row in sorted(repeats):
-        text = texts_of_rows[row] if texts_of_rows else ""
-        draft.add(place[ids[row]], text, *(column[row] if column else () for column in lists))  # type: ignore[arg-type]
+        draft.add(
+            place[ids[row]],
+            descriptions[row] if descriptions else "",
+            synonyms[row] if synonyms else (),
+            images[row] if images else (),
+            extras[row] if extras else (),
+        )
     what = "name" if ids is names or ids == names else "id"
     example = f": '{names[min(repeats)][:60]}' has several parents" if named else ""
     draft.notes.append(f"{counted(len(repeats), 'row')} with the {what} of an earlier one, joined with it{example}")

@@ -274,7 +274,7 @@ def _refers_to_itself(grid: Grid, reading: Reading) -> bool:
         return False
     reading.layout, reading.header, reading.titles = CONCEPTS, header, [cell.strip() for cell in grid.rows[header]]
     usual = title_roles(reading.titles)
-    roles = {role: usual[role] for role in ("name", "description") if role in usual and usual[role] not in pair}
+    roles = {role: i for role, i in usual.items() if role in ("name", "description") and i not in pair}
     texts = [i for i, cells in enumerate(columns) if i not in pair and not cell_kinds.are_numbers([cells])]
     roles = roles or ({"name": max(texts, key=lambda i: len(set(columns[i])))} if texts else {})
     reading.roles = {**roles, "id": pair[0], "parent": pair[1]}
