@@ -224,8 +224,8 @@ def _by_titles(grid: Grid, reading: Reading, options: ReadOptions) -> bool:
         elif levels.names:
             reading.notes.append(f"{level_columns.shown(reading.titles, levels)} kept, but not read as levels")
         return True
-    known = {cell for role in ("id", "name") if role in roles for cell in column(grid, reading, roles[role])}
-    if {"child", "id"} <= roles.keys() and self_reference.are_references(column(grid, reading, roles["child"]), known):
+    rows = {cell for role in ("id", "name") if role in roles for cell in column(grid, reading, roles[role])}
+    if {"child", "id"} <= roles.keys() and self_reference.are_references(column(grid, reading, roles["child"]), rows):
         reading.layout = CONCEPTS
         return True
     if _is_levels(grid, reading, levels):

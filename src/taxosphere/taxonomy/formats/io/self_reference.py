@@ -30,8 +30,8 @@ def find(columns: Sequence[Sequence[str]]) -> tuple[int, int] | None:
             continue
         for parent, cells in enumerate(columns):
             filled = [cell for cell in cells if cell]
-            known = [cell for cell in filled if cell in positions]
-            believable = len(set(known)) >= FEWEST and len(known) >= NEARLY_ALL * len(filled)
+            targets = [cell for cell in filled if cell in positions]
+            believable = len(set(targets)) >= FEWEST and len(targets) >= NEARLY_ALL * len(filled)
             if parent != id and believable and len(set(filled)) < len(ids) and not _has_cycle(cells, positions):
                 pairs.append((id, parent))
     return pairs[0] if len(pairs) == 1 else None
@@ -52,23 +52,23 @@ def ids_of(columns: Sequence[Sequence[str]], parent: int) -> int | None:
     for i, cells in enumerate(columns):
         ids = set(cells)
         if i != parent and "" not in ids and len(ids) == len(cells):
-            known = sum(cell in ids for cell in filled)
-            fitting += [i] if known and known >= NEARLY_ALL * len(filled) else []
+            targets = sum(cell in ids for cell in filled)
+            fitting += [i] if targets and targets >= NEARLY_ALL * len(filled) else []
     return fitting[0] if len(fitting) == 1 else None
 
 
-def are_references(cells: Sequence[str], known: Collection[str]) -> bool:
-    """Whether nearly all cells name one or several that are known.
+def are_references(cells: Sequence[str], targets: Collection[str]) -> bool:
+    """Whether nearly all cells name one or several of the targets.
 
     Parameters
     ----------
     cells : sequence of str
         A column.
-    known : collection of str
+    targets : collection of str
         Ids and names.
     """
     parts = [[cell, *_JOINT.split(cell)] for cell in cells if cell]
-    named = sum(any(part.strip() in known for part in several) for several in parts)
+    named = sum(any(part.strip() in targets for part in several) for several in parts)
     return named > 0 and named >= NEARLY_ALL * len(parts)
 
 
