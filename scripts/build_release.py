@@ -1,7 +1,7 @@
 """Build the files of a release into dist/: wheel, source archive, bill of materials and checksums.
 
-Everything is built twice from two copies of the committed files, and the build fails where a byte differs. The times in
-the archives are that of the last commit, or SOURCE_DATE_EPOCH.
+Everything is built twice from two copies of the committed files, and the wheel once more from the source archive; the
+build fails where a byte differs. The times in the archives are that of the last commit, or SOURCE_DATE_EPOCH.
 
 Usage: python scripts/build_release.py [--out dist]
 """
@@ -39,11 +39,28 @@ def copy_of_commit(target: Path) -> None:
 
 def build(source: Path, out: Path, epoch: str) -> list[Path]:
     """Build wheel and source archive of a copy, page included."""
-    environment = {**os.environ, "SOURCE_DATE_EPOCH": epoch, "PYTHONDONTWRITEBYTECODE": "1"}
-    subprocess.run([sys.executable, "web/build.py"], cwd=source, env=environment, check=True)
-    command = [sys.executable, "-m", "hatchling", "build", "-d", str(out)]
-    subprocess.run(command, cwd=source, env=environment, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([sys.executable, "web/build.py"], cwd=source, env=environment(epoch), check=True)
+    pack(source, out, epoch)
     return sorted(out.iterdir())
+
+
+def environment(epoch: str) -> dict[str, str]:
+    """Variables under which the same files give the same archives."""
+    return {**os.environ, "SOURCE_DATE_EPOCH": epoch, "PYTHONDONTWRITEBYTECODE": "1"}
+
+
+def pack(source: Path, out: Path, epoch: str, *options: str) -> None:
+    """Let hatchling make the archives."""
+    command = [sys.executable, "-m", "hatchling", "build", "-d", str(out), *options]
+    subprocess.run(command, cwd=source, env=environment(epoch), check=True, stdout=subprocess.DEVNULL)
+
+
+def wheel_of(archive: Path, folder: Path, epoch: str) -> Path:
+    """The wheel that somebody builds from the source archive."""
+    with tarfile.open(archive) as files:
+        files.extractall(folder, filter="data")
+    pack(next(folder.iterdir()), folder / "dist", epoch, "-t", "wheel")
+    return next((folder / "dist").iterdir())
 
 
 def names_in(archive: Path) -> list[str]:
@@ -76,6 +93,9 @@ def main() -> None:
                 sys.exit(f"{one.name}: two builds of the same files differ")
             if not any(name.endswith(PAGE) for name in names_in(one)):
                 sys.exit(f"{one.name} does not hold the page of the workbench")
+        archive, wheel = sorted(builds[0], key=lambda path: path.suffix)
+        if digest(wheel_of(archive, Path(folder) / "again", epoch)) != digest(wheel):
+            sys.exit("the wheel built from the source archive differs from the one built from the sources")
         shutil.rmtree(out, ignore_errors=True)
         out.mkdir(parents=True)
         for path in builds[0]:
@@ -86,7 +106,9 @@ def main() -> None:
     files = sorted(path for path in out.iterdir())
     sums = "".join(f"{digest(path)}  {path.name}\n" for path in files)
     (out / "SHA256SUMS").write_text(sums, encoding="utf-8")
-    print(f"two builds gave the same bytes (SOURCE_DATE_EPOCH={epoch})\n{sums}", end="")
+    print(
+        f"two builds and one from the source archive: the same bytes (SOURCE_DATE_EPOCH={epoch})\n{sums}", end=""
+    )
 
 
 if __name__ == "__main__":

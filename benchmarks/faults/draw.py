@@ -94,6 +94,9 @@ def page(results: Path) -> str:
     folder = results / "faults"
     records = [json.loads(line) for line in (folder / "faults.jsonl").read_text("utf-8").splitlines()]
     targets = json.loads((folder / "fuzzing.json").read_text("utf-8"))
+    tables = json.loads((folder / "fuzz.json").read_text("utf-8"))
+    offered = {"inputs": tables["tables"], "accepted": tables["applied"], "refused": tables["refused in one line"]}
+    targets["review tables"] = offered
     bad = sum(bool(record["problems"]) for record in records)
     cold, cpu = sum(record.get("cold", False) for record in records), sum(record["cpu"] for record in records)
     numbers = {"faults": f"{len(records):,}", "bad": bad, "cold": cold, "minutes": f"{cpu / 60:.0f}"}
