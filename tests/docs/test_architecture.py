@@ -12,6 +12,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("action", ["suggest", "fit"])
 def test_the_page_lists_the_calls(action: str) -> None:
     run = subprocess.run(

@@ -20,6 +20,7 @@ def folders(pattern: str) -> list[Path]:
     return sorted(file.parent for file in RESULTS.glob(pattern))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("folder", folders("bench*/runs.jsonl") + folders("scenarios/runs.jsonl"), ids=str)
 def test_bench_tables_follow_from_their_runs(folder: Path) -> None:
     lines = sorted(records.read(folder / "runs.jsonl"), key=records.key)
@@ -30,6 +31,7 @@ def test_bench_tables_follow_from_their_runs(folder: Path) -> None:
     assert (folder / "report.html").read_text(encoding="utf-8") == bench_page.bench_page(lines, about)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["bench", "bench-leaves"])
 def test_every_row_of_the_tables_is_tested_against_ours(name: str) -> None:
     lines = records.read(RESULTS / name / "runs.jsonl")

@@ -9,6 +9,8 @@ import pytest
 
 from taxosphere import Concept, Taxonomy
 
+pytestmark = pytest.mark.slow  # large files
+
 pytest.importorskip("pyoxigraph")
 
 FILES = ["so.obo", "so.owl", "so.json", "eco-edit.owl", "schemaorg-current-https.nq", "unescothes.ttl", "pizza.owl"]

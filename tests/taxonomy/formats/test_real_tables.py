@@ -10,6 +10,8 @@ import pytest
 from taxosphere import Concept, Taxonomy
 from taxosphere.errors import InputError
 
+pytestmark = pytest.mark.slow  # large files
+
 # file → options, concepts, edges
 COUNTS: dict[str, list[tuple[dict[str, Any], int, int]]] = {
     "google_with_ids.de-DE.txt": [({}, 5427, 5406)],

@@ -11,6 +11,8 @@ import pytest
 
 from taxosphere import Taxonomy
 
+pytestmark = pytest.mark.slow  # large files
+
 COUNTED = ["audioset_ontology.json", "UAT_list.json", "engineering_blogs.opml", "shopify_furniture.yml"]
 
 
