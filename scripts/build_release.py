@@ -106,9 +106,7 @@ def main() -> None:
     files = sorted(path for path in out.iterdir())
     sums = "".join(f"{digest(path)}  {path.name}\n" for path in files)
     (out / "SHA256SUMS").write_text(sums, encoding="utf-8")
-    print(
-        f"two builds and one from the source archive: the same bytes (SOURCE_DATE_EPOCH={epoch})\n{sums}", end=""
-    )
+    print(f"two builds and one from the source archive: the same bytes (SOURCE_DATE_EPOCH={epoch})\n{sums}", end="")
 
 
 if __name__ == "__main__":

@@ -155,6 +155,15 @@ def test_malformed_inputs_end_in_one_line_and_write_nothing(tmp_path: Path, caps
     assert sorted(tmp_path.iterdir()) == sorted([*before, tmp_path / "cyclic.tsv"])
 
 
+def test_a_file_that_must_not_be_read_is_named_by_our_readers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    """The library of the command line would ask for permissions itself, and name the argument before the file."""
+    (tmp_path / "x.csv").write_text("parent,child\na,b\n")
+    monkeypatch.setattr("os.access", lambda *_, **__: False)
+    assert main(["inspect", str(tmp_path / "x.csv")]) == 0, capsys.readouterr().err
+
+
 def test_inspecting_malformed_inputs_fails_too(tmp_path: Path, capsys: Capture) -> None:
     for label, path in malformed.cases(tmp_path):
         assert main(["inspect", str(path)]) == 2, label

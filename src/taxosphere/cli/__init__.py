@@ -10,11 +10,13 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
+from inspect import signature
 from io import TextIOWrapper
 from pathlib import Path
 from typing import Any
 
 import typer
+from typer.models import ParameterInfo
 
 from taxosphere import __version__
 from taxosphere.cli.completion import words_typed
@@ -108,6 +110,9 @@ def _app(args: Sequence[str]) -> typer.Typer:
 def load_command(name: str) -> Callable[..., None]:
     """The function of a command; imports its module."""
     function: Callable[..., None] = getattr(import_module(f"{__name__}.commands.{name}"), name)
+    for parameter in signature(function).parameters.values():
+        if isinstance(parameter.default, ParameterInfo):
+            parameter.default.readable = False  # our readers say it themselves, the file first
     return function
 
 
