@@ -21,6 +21,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 _PARTS = "taxosphere.service."
 _CLIENT = """
@@ -29,7 +30,7 @@ parent, link = os.getppid(), socket.socket(socket.AF_UNIX)
 link.connect(sys.argv[1])
 signal.signal(signal.SIGTERM, lambda *_: link.send(b"T"))
 signal.signal(signal.SIGINT, signal.SIG_IGN)
-told = json.dumps([sys.argv[2], os.getcwd(), dict(os.environ)]).encode()
+told = json.dumps([sys.argv[2], os.getcwd(), dict(os.environ), parent]).encode()
 socket.send_fds(link, [len(told).to_bytes(4, "big")], [0, 1, 2])
 link.sendall(told)
 for number in (0, 1):
@@ -96,7 +97,8 @@ def _take_over(link: socket.socket) -> None:
         told = b""
         while len(told) < int.from_bytes(size, "big"):
             told += link.recv(1 << 16)
-        module, folder, environment = json.loads(told)
+        module, folder, environment, parent = json.loads(told)
+        patch("os.getppid", return_value=parent).start()  # the client sees to it that the fork ends with the service
         os.setsid()
         os.chdir(folder)
         os.environ.clear()

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import base64
+import json
+import subprocess
+import sys
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -76,6 +80,13 @@ def test_a_retrained_model_is_compared_and_switched_to_and_back(
         told.clear()
         assert client.read("model")["trained_on"]["concepts"] == concepts
     assert client.send_json("model/activate", {"id": "none"}).status_code == 404
+
+
+def test_a_worker_ends_whose_service_was_killed_before_it_began(tmp_path: Path) -> None:
+    ended = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True)
+    stated = {"url": str(tmp_path / "decisions.db"), "model": "", "folder": "", "parent": int(ended.stdout)}
+    command = [sys.executable, "-m", "taxosphere.service.worker"]
+    assert subprocess.run(command, input=json.dumps(stated).encode() + b"\n", timeout=120, check=False).returncode == 0
 
 
 def test_a_job_of_a_killed_worker_is_begun_again(bench: Workbench) -> None:

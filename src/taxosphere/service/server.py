@@ -214,7 +214,7 @@ class Worker:
 
     def _begin(self) -> subprocess.Popen[bytes]:
         setup = self._setup
-        stated = {"url": setup.url, "model": str(setup.model), "folder": str(setup.folder)}
+        stated = {"url": setup.url, "model": str(setup.model), "folder": str(setup.folder), "parent": os.getpid()}
         environment = {**os.environ, "OMP_NUM_THREADS": "1"}
         process = subprocess.Popen(
             [sys.executable, "-m", "taxosphere.service.worker"], stdin=subprocess.PIPE, env=environment

@@ -117,8 +117,8 @@ def waiting(store: Store) -> bool:
         return any(job.state in (store_jobs.WAITING, store_jobs.RUNNING) for job in store_jobs.latest(connection))
 
 
-def _watch_parent() -> None:
-    parent = os.getppid()
+def _watch_parent(parent: int) -> None:
+    """End with the service that started this process; it may have been killed before this line was reached."""
     while os.getppid() == parent:
         time.sleep(0.5)
     os._exit(0)
@@ -127,7 +127,7 @@ def _watch_parent() -> None:
 def main() -> None:
     """Wait for a job, do it and what waits behind it, end."""
     stated = json.loads(sys.stdin.readline())
-    threading.Thread(target=_watch_parent, daemon=True).start()
+    threading.Thread(target=_watch_parent, args=(stated["parent"],), daemon=True).start()
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="%(message)s")
     name = f"{os.uname().nodename}:{os.getpid()}:{uuid4().hex[:6]}"
     try:
@@ -140,7 +140,7 @@ def main() -> None:
         sys.exit(1)
 
 
-def _do_all(store: Store, name: str, stated: dict[str, str]) -> None:
+def _do_all(store: Store, name: str, stated: dict[str, Any]) -> None:
     from taxosphere.service.jobs import KINDS, Task
     from taxosphere.service.workbench import Setup, Workbench
 
