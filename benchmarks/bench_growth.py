@@ -1,6 +1,6 @@
 """How fit and suggestions grow with the number of concepts: CPU seconds of every phase, and growth exponents.
 
-    python benchmarks/bench_growth.py 10000 30000 100000 300000 --out docs/results/growth [--wordnet data.noun VECTORS]
+    python benchmarks/bench_growth.py 10000 30000 100000 300000 --out docs/results/growth [--wordnet data.noun VECTORS fast]
 
 Concepts and vectors are made up (`made_up.py`), so nothing is encoded. Every size is a process of its own whose result
 is written to OUT.json when it is done; sizes that are there already are not run again. Times are CPU seconds of one
@@ -26,25 +26,34 @@ import numpy as np
 import torch
 
 from taxosphere import Concept, Polaris, Taxonomy, atomic, fitting
+from taxosphere.encoders.text import registry
 from taxosphere.model import training
 from taxosphere.ranking import crossfit
-from taxosphere.ranking.lexical.index import ConceptTokens, LexicalIndex
+from taxosphere.ranking.lexical.index import LexicalIndex
+from taxosphere.ranking.lexical.tokens import ConceptTokens
 
 BATCH = 64
 
 
 class Phases:
-    """CPU seconds by phase; time spent in a phase within another counts for the inner one alone."""
+    """CPU seconds by phase; time spent in a phase within another counts for the inner one alone.
+
+    ``peaks`` has the largest memory of the process (GB) at the end of every phase that raised it.
+    """
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
+        self.peaks: dict[str, float] = {}
         self._running: list[str] = []
         self._since = time.process_time()
 
     def _switch(self) -> None:
         now = time.process_time()
         if self._running:
-            self.seconds[self._running[-1]] = self.seconds.get(self._running[-1], 0.0) + now - self._since
+            phase = self._running[-1]
+            self.seconds[phase] = self.seconds.get(phase, 0.0) + now - self._since
+            if memory() > max(self.peaks.values(), default=0.0):
+                self.peaks[phase] = memory()
         self._since = now
 
     def around(self, phase: str, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -72,10 +81,21 @@ def read(size: int, wordnet: list[str]) -> tuple[Taxonomy, np.ndarray, np.ndarra
     """The taxonomy, and vectors of its texts and of its names."""
     if wordnet:
         taxonomy = Taxonomy.read(wordnet[0])
+        encode(taxonomy, Path(wordnet[1]), wordnet[2])
         return taxonomy, np.load(Path(wordnet[1]) / "full.npy"), np.load(Path(wordnet[1]) / "name.npy")
     full = made_up.vectors(size)
     name = full + 0.5 * made_up.vectors(size, 1)
     return made_up.taxonomy(size), full, name / np.linalg.norm(name, axis=1, keepdims=True)
+
+
+def encode(taxonomy: Taxonomy, folder: Path, encoder: str) -> None:
+    """Write vectors of texts and of names, filled up with zeros to `made_up.DIM` dimensions, unless they are there."""
+    if (folder / "name.npy").exists():
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    vectors = registry.encode_text_vectors(registry.load(encoder), list(taxonomy.concepts()))
+    for name, rows in (("full", vectors.full), ("name", vectors.name)):
+        np.save(folder / f"{name}.npy", np.pad(rows, ((0, 0), (0, made_up.DIM - rows.shape[1]))))
 
 
 def measure(size: int, wordnet: list[str]) -> dict[str, Any]:
@@ -100,7 +120,7 @@ def measure(size: int, wordnet: list[str]) -> dict[str, Any]:
     began, before = time.process_time(), memory()
     model = Polaris().fit(taxonomy, encoder=encoder)
     result: dict[str, Any] = {"concepts": len(taxonomy), "fit": time.process_time() - began}
-    result |= {"phases": phases.seconds, "memory before": before, "memory of the fit": memory()}
+    result |= {"phases": phases.seconds, "peaks": phases.peaks, "memory before": before, "memory of the fit": memory()}
     result["epochs"] = len(model.fitted.history)
     return result | queries(model, taxonomy, encoder)
 
@@ -173,7 +193,11 @@ def main() -> None:
     parser.add_argument("sizes", nargs="*", type=int)
     parser.add_argument("--out", type=Path, required=True, help="without its ending: OUT.json and OUT.md are written")
     parser.add_argument(
-        "--wordnet", nargs=2, default=[], metavar=("FILE", "FOLDER"), help="folder with full.npy, name.npy"
+        "--wordnet",
+        nargs=3,
+        default=[],
+        metavar=("FILE", "FOLDER", "ENCODER"),
+        help="nouns of WordNet; their vectors are read from the folder, or made by this encoder and kept there",
     )
     parser.add_argument("--one", help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -195,7 +219,7 @@ def main() -> None:
     head = ["# Growth", "", f"`python benchmarks/bench_growth.py {sizes} --out docs/results/growth`", ""]
     notes = [
         "Made-up concepts with known vectors, one thread, CPU seconds on a busy shared machine; the exponent is that",
-        "between the smallest and the largest made-up size. WordNet nouns have MiniLM's vectors.",
+        "between the smallest and the largest made-up size. WordNet nouns have vectors of the encoder named in the command.",
         "",
     ]
     atomic.write_text(options.out.with_suffix(".md"), "\n".join([*head, *notes, *page(results), ""]))

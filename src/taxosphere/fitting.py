@@ -29,6 +29,7 @@ from taxosphere.placing.inference import Fitted, assemble
 from taxosphere.placing.insertion import Insertion
 from taxosphere.placing.new_parents import NewParents
 from taxosphere.ranking.foreign import foreign_concepts
+from taxosphere.ranking.lexical.tokens import ConceptTokens
 from taxosphere.ranking.prior import load_prior
 from taxosphere.ranking.ranker_training import fit_ranker
 from taxosphere.ranking.reading import MakeReader, ShortlistReader
@@ -142,6 +143,7 @@ def fit_model(taxonomy: Taxonomy, config: PolarisConfig, encoder: EncoderLike | 
         encoding=lambda done, total: run.progress(done, total, encoding),
         foreign=foreign,
     )
+    tokens = ConceptTokens.parse(taxonomy.concepts())
     ranker = fit_ranker(
         taxonomy,
         space.refit,
@@ -150,6 +152,7 @@ def fit_model(taxonomy: Taxonomy, config: PolarisConfig, encoder: EncoderLike | 
         vectors=space.with_foreign,
         foreign=foreign,
         make_reader=_make_reader(encoder, config, run) if config.ranking.reader else None,
+        tokens=tokens,
         gamma=gamma.gamma(space.head, taxonomy, config.orbit),
         random_state=run.random_state,
         progress=run.progress,
@@ -162,6 +165,7 @@ def fit_model(taxonomy: Taxonomy, config: PolarisConfig, encoder: EncoderLike | 
         history=space.head.history,
         taxonomy=taxonomy,
         text_vectors=space.views,
+        tokens=tokens,
     )
     images = _fit_images(fitted, image_encoder, config, run) if image_encoder else None
     return replace(_with_list_models(fitted, run), image_model=images, start_digest=run.start_digest)

@@ -30,7 +30,7 @@ from taxosphere.ranking.features import candidates
 from taxosphere.ranking.features.candidates import CandidateIndex
 from taxosphere.ranking.features.catalogue import READER_SCORE
 from taxosphere.ranking.lexical import index as lexical_index
-from taxosphere.ranking.lexical.index import ConceptTokens
+from taxosphere.ranking.lexical.tokens import ConceptTokens
 from taxosphere.ranking.ranker import Ranker
 from taxosphere.taxonomy.mapped import MAPPED
 

@@ -10,7 +10,8 @@ from taxosphere.model.early_stopping import SelectedHead
 from taxosphere.orbit import gate
 from taxosphere.taxonomy import Taxonomy
 
-_QUERIES = 1024  # held-out leaves that are asked at most
+_QUERIES = 512  # held-out leaves that are asked at most
+_BLOCK = 1 << 16  # concepts that are embedded at once
 _CELLS = 1 << 24  # cosines held at once
 
 
@@ -23,7 +24,8 @@ def gamma(head: SelectedHead, seed: Taxonomy, config: OrbitConfig) -> float:
     kept = torch.tensor([seed.position(id) for id in head.split.seed.ids])
     queries = torch.tensor([seed.position(query.id) for query in head.split.queries])
     with torch.no_grad():
-        points = head.trial.points(head.trial.lift(head.vectors))
+        blocks = torch.split(head.vectors, _BLOCK)  # hidden layers of all concepts would fill the memory
+        points = torch.cat([head.trial.points(head.trial.lift(block)) for block in blocks])
     candidates = points[kept]
     asked = np.linspace(0, len(queries) - 1, min(len(queries), _QUERIES)).astype(np.int64)
     blocks = (

@@ -19,6 +19,7 @@ from taxosphere.ranks import Gold, best_true_ranks
 from taxosphere.typing import Longs
 
 _CELLS = 1 << 24  # scores held at once
+_BLOCK = 1 << 16  # concepts that are embedded at once
 
 
 @dataclass(frozen=True)
@@ -65,8 +66,9 @@ def mean_reciprocal_rank(
     network: SphereNetwork, seed: Inputs, queries: Inputs, validation: Validation, config: LossConfig
 ) -> float:
     """Mean of 1 / `ranks` of the queries among all concepts of the seed."""
-    with torch.no_grad():
-        candidates = network.from_lifted(seed.lift_all()).cpu()
+    with torch.no_grad():  # in blocks: hidden layers of all concepts would fill the memory
+        blocks = [network.from_lifted(block).cpu() for block in torch.split(seed.lift_all(), _BLOCK)]
+        candidates = blocks[0] if len(blocks) == 1 else Embedding(*map(torch.cat, zip(*blocks, strict=True)))
         points = network.points(queries.lift_all()).cpu()
     return float(torch.from_numpy(1.0 / ranks(points, candidates, validation.gold, config, validation.gate)).mean())
 

@@ -29,7 +29,7 @@ from taxosphere.placing.new_parents import USUAL, NewParents
 from taxosphere.placing.suggestions import Suggestions, make_suggestions, places_needed
 from taxosphere.ranking.features.candidates import CandidateIndex
 from taxosphere.ranking.features.shortlist import query_blocks
-from taxosphere.ranking.lexical.index import ConceptTokens
+from taxosphere.ranking.lexical.tokens import ConceptTokens
 from taxosphere.ranking.parent_set import ParentSet
 from taxosphere.ranking.queries import embed, encode_queries
 from taxosphere.ranking.ranker import Ranker, Ranking

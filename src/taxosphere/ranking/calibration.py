@@ -16,6 +16,7 @@ from taxosphere.typing import Booleans, Floats
 N_PLACES = 10  # first places of out-of-fold lists that are stored, and among which parents of a concept are chosen
 _TOP = 3  # best scores that "none of these" reads
 _HEAD = 10  # first candidates of the first stage whose mean features "none of these" reads
+_CELLS = 1 << 24  # values whose deviations are held at once
 RIDGE = 0.3  # on the weights of "none of these"
 _WIDEST = 2.5  # log temperature
 _CALIBRATION_RIDGE = 1e-3  # keeps what few lists cannot tell near no change
@@ -29,7 +30,9 @@ def moments(rows: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
 
     A column that hardly varies gets deviation 1: divided by its own, rounding errors would become large values.
     """
-    deviation = rows.std(0)
+    step = max(1, _CELLS // max(1, len(rows)))  # columns at once: the deviations of all would fill the memory
+    parts = [rows[:, start : start + step] for start in range(0, rows.shape[1], step)]
+    deviation = np.concatenate([np.zeros(0, rows.dtype), *(part.std(0) for part in parts)])
     return rows.mean(0), np.where(deviation > 1e-4, deviation, 1.0).astype(rows.dtype)
 
 

@@ -16,7 +16,7 @@ from taxosphere.ranking.features.candidates import CandidateIndex
 from taxosphere.ranking.features.compute import compute_features
 from taxosphere.ranking.features.novelty import NoveltyScale
 from taxosphere.ranking.features.shortlist import Shortlist, make_shortlist, novelty_of, query_blocks
-from taxosphere.ranking.lexical.index import ConceptTokens
+from taxosphere.ranking.lexical.tokens import ConceptTokens
 from taxosphere.ranking.queries import Queries, embed, encode_queries
 from taxosphere.ranking.reading import MakeReader, ShortlistReader
 from taxosphere.ranking.retrieval import (
@@ -231,6 +231,7 @@ def make_examples(
     outside: Longs | None = None,
     novelty: NoveltyScale | None = None,
     make_reader: MakeReader | None = None,
+    tokens: ConceptTokens | None = None,
     random_state: int,
     progress: Progress | None,
 ) -> Examples | None:
@@ -252,6 +253,8 @@ def make_examples(
         Of the seed; None where novelty is not used.
     make_reader
         Makes a second reader for each fold, from the seed without what the fold hides; None: there is none.
+    tokens
+        The words of the seed where they were parsed before.
     random_state
         Chooses concepts and samples.
     progress
@@ -261,7 +264,7 @@ def make_examples(
     -------
     None where the seed has fewer than two leaves that can be hidden.
     """
-    folds = list(make_folds(seed, refit, config, random_state=random_state, progress=progress))
+    folds = list(make_folds(seed, refit, config, tokens=tokens, random_state=random_state, progress=progress))
     if len(folds) < 2:
         return None
     samples = [_first_stage_samples(fold, config.ranking.families, random_state) for fold in folds]
@@ -356,14 +359,20 @@ class _Asking:
 
 
 def make_folds(
-    seed: Taxonomy, refit: RefitWithout, config: PolarisConfig, *, random_state: int, progress: Progress | None
+    seed: Taxonomy,
+    refit: RefitWithout,
+    config: PolarisConfig,
+    *,
+    tokens: ConceptTokens | None = None,
+    random_state: int,
+    progress: Progress | None,
 ) -> Iterator[Fold]:
     """Hide concepts fold by fold, and train a head without each; parameters as for `make_examples`.
 
     Leaves that are not chosen are never hidden, so that queries meet a taxonomy as complete as new concepts will.
     """
     plan = ranker_folds(seed, config.ranking, random_state)
-    tokens = ConceptTokens.parse(seed.concepts())
+    tokens = tokens or ConceptTokens.parse(seed.concepts())
     for number, part in enumerate(plan):
         if progress is not None:
             progress(number, len(plan), f"hiding fold {number + 1} of {len(plan)} for the ranker")

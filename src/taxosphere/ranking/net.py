@@ -60,9 +60,13 @@ class NetEnsemble:
     scale: Floats
     nets: tuple[RankingNet, ...]
 
-    def standardise(self, table: Floats) -> Tensor:
-        """Features (q, k, f) minus mean, divided by scale and clipped."""
-        x = (table - self.mean).astype(np.float32, copy=False)
+    def standardise(self, table: Floats, *, overwrite: bool = False) -> Tensor:
+        """Features (q, k, f) minus mean, divided by scale and clipped; with ``overwrite`` in the table's own memory."""
+        x = (
+            np.subtract(table, self.mean, out=table)
+            if overwrite
+            else (table - self.mean).astype(np.float32, copy=False)
+        )
         x /= self.scale
         return torch.from_numpy(x.clip(-_CLIP, _CLIP, out=x))
 
@@ -139,6 +143,7 @@ def train_nets(
     random_state: int,
     prior: NetEnsemble | None,
     weights: Floats | None = None,
+    overwrite: bool = False,
 ) -> NetEnsemble:
     """Train nets listwise: the total probability of the true parents among the shortlist is made large.
 
@@ -161,10 +166,12 @@ def train_nets(
         Nets for the same columns, or None.
     weights
         (t,) how much each list counts; None: all the same.
+    overwrite
+        Whether the memory of ``table`` may be written to, which spares a copy of it.
     """
     flat = table.reshape(-1, table.shape[2])
     mean, scale = moments(flat)
-    x, y = NetEnsemble(mean, scale, ()).standardise(table), torch.from_numpy(labels)
+    x, y = NetEnsemble(mean, scale, ()).standardise(table, overwrite=overwrite), torch.from_numpy(labels)
     importance = torch.ones(len(x)) if weights is None else torch.from_numpy(np.asarray(weights, np.float32))
     nets = []
     for number in range(n_nets):

@@ -153,7 +153,7 @@ def calibrate(
         test = group == number
         train = (group != number) & examples.taught
         nets = train_on(examples, table, train, columns, settings, prior, 1, random_state + number)
-        x = nets.standardise(table[test])
+        x = nets.standardise(table[test], overwrite=True)
         scores[test] = nets.scores(x)
         inputs[test] = calibration.none_inputs(scores[test], x.numpy(), examples.query_features[test])
     none, none_probability = _fit_none(examples, inputs, group, settings.none_share)
@@ -185,6 +185,7 @@ def train_on(
         random_state=random_state,
         prior=nets_for_columns(prior, columns),
         weights=kind_weights(examples.kind[chosen], SHARES) * chosen.sum(),
+        overwrite=True,  # a part of the table is a copy
     )
 
 

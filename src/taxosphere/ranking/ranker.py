@@ -207,9 +207,12 @@ class Ranker:
         )
 
     def _standardised(self, columns: Sequence[str], table: Floats) -> Tensor:
-        """The columns that the nets read, standardised; one whose family is switched off has its mean value."""
+        """The columns that the nets read, standardised; one whose family is switched off has its mean value.
+
+        The table is overwritten.
+        """
         if tuple(columns) == self.columns:
-            return self.nets.standardise(table)
+            return self.nets.standardise(table, overwrite=True)
         inputs = np.broadcast_to(self.nets.mean, (*table.shape[:2], len(self.columns))).copy()
         place = {name: column for column, name in enumerate(columns)}
         for column, name in enumerate(self.columns):
@@ -217,7 +220,7 @@ class Ranker:
                 inputs[..., column] = table[..., place[name]]
             elif feature_of(name).is_on(self.families):
                 raise TaxosphereError(f"the ranker needs the feature '{feature_of(name).name}', which was not computed")
-        return self.nets.standardise(inputs)
+        return self.nets.standardise(inputs, overwrite=True)
 
     def _scores(self, x: Tensor, shortlist: Shortlist) -> Floats:
         if self.nets.nets:

@@ -16,6 +16,7 @@ from taxosphere.ranking.features.catalogue import READER_SCORE
 from taxosphere.ranking.features.novelty import NoveltyScale, nearness
 from taxosphere.ranking.features.shortlist import add_relative_columns
 from taxosphere.ranking.foreign import outside
+from taxosphere.ranking.lexical.tokens import ConceptTokens
 from taxosphere.ranking.net import NetEnsemble
 from taxosphere.ranking.out_of_fold import OutOfFold, calibrate, train_on, with_parents_deleted
 from taxosphere.ranking.parent_set import ParentSet
@@ -39,6 +40,7 @@ def fit_ranker(
     vectors: TextVectors,
     foreign: Sequence[Concept] = (),
     make_reader: MakeReader | None = None,
+    tokens: ConceptTokens | None = None,
     gamma: float,
     random_state: int,
     progress: Progress | None = None,
@@ -47,7 +49,7 @@ def fit_ranker(
 
     Parameters
     ----------
-    seed, refit, config, make_reader, random_state, progress
+    seed, refit, config, make_reader, tokens, random_state, progress
         As in `make_examples`; one more reader is made for the whole seed.
     prior
         What to start from, or None.
@@ -70,6 +72,7 @@ def fit_ranker(
         outside=outside(foreign, novelty.novelty(nearness(others, seed_vectors)), seed),
         novelty=novelty,
         make_reader=make_reader,
+        tokens=tokens,
         random_state=random_state,
         progress=progress,
     )

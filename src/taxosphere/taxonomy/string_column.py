@@ -194,3 +194,39 @@ class Lookup(Mapping[str, int]):
 
 def _checksum(text: str) -> int:
     return zlib.crc32(text.encode("utf-8", "surrogatepass"))
+
+
+class RenumberedWords(Mapping[str, int]):
+    """Some words of a vocabulary under other numbers, without a table of their own.
+
+    Parameters
+    ----------
+    words
+        The number of every word of the vocabulary, ascending from 0.
+    numbers
+        (w,) the new number of each of its words, −1 for one that is left out.
+    """
+
+    def __init__(self, words: Mapping[str, int], numbers: NDArray[np.int32]) -> None:
+        self._words, self._numbers = words, numbers
+
+    def take(self, numbers: NDArray[np.int32]) -> RenumberedWords:
+        """Some of these words under ``numbers`` (k,), −1 for one that is left out."""
+        kept = self._numbers >= 0
+        again = np.full(len(self._numbers), -1, np.int32)
+        again[kept] = numbers[self._numbers[kept]]
+        return RenumberedWords(self._words, again)
+
+    def __getitem__(self, word: str) -> int:
+        number = self._numbers.item(self._words[word])
+        if number < 0:
+            raise KeyError(word)
+        return number
+
+    def __iter__(self) -> Iterator[str]:
+        words = list(self._words)
+        kept = np.flatnonzero(self._numbers >= 0)
+        return (words[i] for i in kept[np.argsort(self._numbers[kept])].tolist())
+
+    def __len__(self) -> int:
+        return int(np.count_nonzero(self._numbers >= 0))

@@ -13,7 +13,6 @@ from taxosphere.ranking.features.pool import SparseColumn, SparseRows
 from taxosphere.ranking.lexical.index import (
     VERSION,
     BagOfWords,
-    ConceptTokens,
     LexicalIndex,
     StackedMatrix,
     count_feature,
@@ -21,17 +20,24 @@ from taxosphere.ranking.lexical.index import (
 )
 from taxosphere.ranking.lexical.matching import definition_mentions, name_mentions
 from taxosphere.ranking.lexical.parse import parse_concept
+from taxosphere.ranking.lexical.tokens import BagBuilder, ConceptTokens
+
+
+def bag_of(bags: list[list[str]]) -> BagOfWords:
+    builder = BagBuilder()
+    builder.extend(bags)
+    return builder.build()
 
 
 def test_rare_words_weigh_more() -> None:
-    bag = BagOfWords.build([["sea", "bird"], ["song", "bird"], ["bird"]])
+    bag = bag_of([["sea", "bird"], ["song", "bird"], ["bird"]])
     weight = {word: float(bag.weights[column]) for word, column in bag.columns.items()}
     np.testing.assert_allclose(weight["bird"], np.log(4 / 4) + 1e-3, atol=1e-6)
     np.testing.assert_allclose(weight["sea"], np.log(4 / 2) + 1e-3, atol=1e-6)
 
 
 def test_unknown_words_lengthen_a_query_and_match_nothing() -> None:
-    bag = BagOfWords.build([["sea", "bird"], ["stone"]])
+    bag = bag_of([["sea", "bird"], ["stone"]])
     known = bag.encode([["sea"]])
     mixed = bag.encode([["sea", "qwerty", "asdf"]])
     assert known.n_unknown.tolist() == [0]

@@ -16,7 +16,8 @@ from taxosphere.encoders.text.registry import TextVectors
 from taxosphere.model.checkpoint import strip_prefix
 from taxosphere.orbit import gate
 from taxosphere.ranking.features.compression import CompressedVectors
-from taxosphere.ranking.lexical.index import PHRASE, ConceptTokens, LexicalIndex
+from taxosphere.ranking.lexical.index import PHRASE, LexicalIndex
+from taxosphere.ranking.lexical.tokens import ConceptTokens
 from taxosphere.ranking.queries import SpherePoints
 from taxosphere.sphere import vmf
 from taxosphere.taxonomy import Taxonomy

@@ -5,6 +5,7 @@ Also features of the pairs of a pool, and sparse rows, one per query.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -163,9 +164,9 @@ class SparseRows(NamedTuple):
     @classmethod
     def of_ones(cls, columns: Iterable[Sequence[int]]) -> SparseRows:
         """Rows that are 1 in the columns listed for each."""
-        entries, ends = list[int](), [0]
+        entries, ends = array("i"), array("i", [0])
         for row in columns:
-            entries += row
+            entries.extend(row)
             ends.append(len(entries))
         return cls(np.ones(len(entries), np.float32), np.array(entries, np.int32), np.array(ends, np.int32))
 

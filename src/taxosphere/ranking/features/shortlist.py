@@ -20,6 +20,7 @@ from taxosphere.ranks import count_better
 from taxosphere.typing import Floats, Longs
 
 LENGTH = 100
+_LISTS = 32  # lists whose relative columns are computed at once; those of all training examples would fill the memory
 _CELLS = 1 << 21  # (query, candidate) pairs whose features are held in memory at once
 
 
@@ -192,9 +193,16 @@ def add_relative_columns(feature_names: Sequence[str], features: Floats) -> tupl
     """
     place = {feature_of(name).name: column for column, name in enumerate(feature_names)}
     relative = [row.name for row in CATALOGUE if row.relative and row.name in place]
-    values = features[..., [place[name] for name in relative]]
-    gaps = np.maximum(values - values.max(axis=1, keepdims=True), -1e3)
-    ranks = count_better(np.round(values, 4))  # values that differ by rounding alone share a rank
-    decay = -np.log1p(np.arange(values.shape[1])).astype(np.float32)
+    f, r = len(feature_names), len(relative)
+    table = np.empty((*features.shape[:2], f + 2 * r), np.float32)
+    table[..., :f] = features
+    decay = -np.log1p(np.arange(features.shape[1])).astype(np.float32)
+    chosen = [place[name] for name in relative]
+    for start in range(0, len(features), _LISTS):
+        block = slice(start, start + _LISTS)
+        values = features[block][..., chosen]
+        np.maximum(values - values.max(axis=1, keepdims=True), -1e3, out=table[block, :, f : f + r])
+        # values that differ by rounding alone share a rank
+        table[block, :, f + r :] = decay[count_better(np.round(values, 4))]
     columns = [*feature_names, *(name + GAP for name in relative), *(name + RANK for name in relative)]
-    return columns, np.concatenate([features, gaps, decay[ranks]], axis=-1)
+    return columns, table

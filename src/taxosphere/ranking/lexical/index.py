@@ -4,25 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from taxosphere.ranking.features.pool import SparseRows, stack_rows
-from taxosphere.ranking.lexical.parse import STOP_WORDS, ParsedConcept, parse_concept
-from taxosphere.taxonomy import Concept
-from taxosphere.taxonomy.mapped import MAPPED
-from taxosphere.taxonomy.string_column import Lookup, StringColumn
+from taxosphere.ranking.lexical.parse import STOP_WORDS, ParsedConcept
+from taxosphere.taxonomy.string_column import RenumberedWords
 from taxosphere.typing import Floats, Longs, Matrix
+
+if TYPE_CHECKING:
+    from taxosphere.ranking.lexical.tokens import ConceptTokens
 
 # Version of the rules by which texts become words and words become bags. Models store the words of their taxonomy; a
 # model written under other rules parses its taxonomy again.
 VERSION = 2
 _GRAMS = (3, 4, 5)  # lengths of the runs of letters by which spellings are compared
-_NAME_KEYS = "name keys"
-_LONGEST_NAME = 6  # words of a name that is recognised in a text
 
 
 class EncodedBags(NamedTuple):
@@ -57,33 +56,24 @@ class BagOfWords:
     rows: SparseRows
 
     @classmethod
-    def build(cls, bags: Iterable[Iterable[str]]) -> BagOfWords:
-        """From the words of each concept. Bags are read one by one: all letter runs at once would fill the memory."""
-        columns: dict[str, int] = {}
-        rows = SparseRows.of_ones(
-            [columns.setdefault(word, len(columns)) for word in dict.fromkeys(bag)] for bag in bags
-        )
-        return cls.from_rows(columns, rows)
-
-    @classmethod
     def from_rows(cls, columns: Mapping[str, int], rows: SparseRows) -> BagOfWords:
         """From a vocabulary and the bags over it; the weights follow from them."""
         frequency = np.bincount(rows.columns, minlength=max(1, len(columns)))
         count = len(rows.counts)
         weights = np.log((1 + count) / (1 + frequency)) + 1e-3  # never quite zero
-        return cls(columns, weights.astype(np.float32), _unknown_weight(count), rows)
+        return cls(columns, weights.astype(np.float32), unknown_weight(count), rows)
 
     def take(self, kept: Longs) -> BagOfWords:
-        """What `build` makes of these concepts alone; words are numbered in the order of their first use."""
+        """The bags of these concepts alone; words are numbered in the order of their first use."""
         rows = self.rows.take(kept)
         first_use = np.full(self.width, len(rows.columns))
         first_use[rows.columns[::-1]] = np.arange(len(rows.columns))[::-1]  # of several uses, the last one assigned
         used = np.argsort(first_use, kind="stable")[: np.count_nonzero(first_use < len(rows.columns))]
-        place = np.zeros(self.width, np.int32)
+        place = np.full(self.width, -1, np.int32)
         place[used] = np.arange(len(used))
-        words = list(self.columns)
-        columns = {words[old]: new for new, old in enumerate(used.tolist())}
-        return BagOfWords.from_rows(columns, rows._replace(columns=place[rows.columns]))
+        words = self.columns
+        part = words.take(place) if isinstance(words, RenumberedWords) else RenumberedWords(words, place)
+        return BagOfWords.from_rows(part, rows._replace(columns=place[rows.columns]))
 
     @property
     def width(self) -> int:
@@ -117,7 +107,7 @@ class BagOfWords:
         return np.asarray((total + default) / (uses + 1), np.float32)
 
 
-def _unknown_weight(n_concepts: int) -> float:
+def unknown_weight(n_concepts: int) -> float:
     """Inverse document frequency of a word that none of the concepts uses."""
     return float(np.log(1 + n_concepts) + 1e-3)
 
@@ -213,90 +203,6 @@ class NamePositions(Mapping[str, list[int]]):
         return len(self._columns)
 
 
-@dataclass(frozen=True)
-class ConceptTokens:
-    """The words of concepts apart from the hierarchy; parsed once, and valid for any part of the concepts.
-
-    Attributes
-    ----------
-    bags
-        By name, as in `BAGS`.
-    name_keys
-        A bag of the keys of all names: the other bags do not keep the order of words.
-    name_lengths
-        (n,) words in the name proper.
-    """
-
-    bags: dict[str, BagOfWords]
-    name_keys: BagOfWords
-    name_lengths: Longs
-
-    @classmethod
-    def parse(cls, concepts: Iterable[Concept]) -> ConceptTokens:
-        """Parse names, synonyms and descriptions of all concepts."""
-        parsed = list(map(parse_concept, concepts))
-        bags = {name: BagOfWords.build(map(words_of, parsed)) for name, words_of in BAGS.items()}
-        keys = BagOfWords.build([name.key for name in concept.names if name.words] for concept in parsed)
-        return cls(bags, keys, np.array([len(concept.name) for concept in parsed], np.int64))
-
-    def take(self, kept: Longs) -> ConceptTokens:
-        """What `parse` makes of these concepts alone."""
-        bags = {name: bag.take(kept) for name, bag in self.bags.items()}
-        return ConceptTokens(bags, self.name_keys.take(kept), self.name_lengths[kept])
-
-    def to_arrays(self) -> dict[str, NDArray[Any]]:
-        """Arrays for a model folder; a vocabulary is UTF-8 text with one word a line, in the order of its columns."""
-        arrays: dict[str, NDArray[Any]] = {"name_lengths": self.name_lengths}
-        for name, bag in (*self.bags.items(), (_NAME_KEYS, self.name_keys)):
-            vocabulary = np.frombuffer("\n".join(bag.columns).encode(), np.uint8)  # words hold no line breaks
-            arrays |= {
-                f"{name}.vocabulary": vocabulary,
-                f"{name}.columns": bag.rows.columns,
-                f"{name}.ends": bag.rows.ends,
-            }
-            if len(self.name_lengths) > MAPPED:
-                arrays |= {f"{name}.{key}": values for key, values in Lookup.arrays(bag.columns).items()}
-                arrays[f"{name}.weights"] = bag.weights
-        return arrays
-
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> ConceptTokens:
-        """The tokens that `to_arrays` wrote; `ValueError` where the arrays do not fit together."""
-
-        def bag(name: str) -> BagOfWords:
-            vocabulary, columns = arrays[f"{name}.vocabulary"], arrays[f"{name}.columns"]
-            ones = np.broadcast_to(np.float32(1), len(columns))  # takes no memory
-            rows = SparseRows(ones, columns, arrays[f"{name}.ends"])
-            if f"{name}.places" in arrays:
-                checksums = arrays[f"{name}.checksums"].view(np.uint32)
-                lookup = Lookup(StringColumn.from_lines(vocabulary), checksums, arrays[f"{name}.places"])
-                return BagOfWords(lookup, arrays[f"{name}.weights"], _unknown_weight(len(rows.counts)), rows)
-            text = vocabulary.tobytes().decode()
-            words = text.split("\n") if text else []
-            if len(columns) and not 0 <= columns.min() <= columns.max() < len(words):
-                raise ValueError("a word that is not in the vocabulary")
-            return BagOfWords.from_rows({word: column for column, word in enumerate(words)}, rows)
-
-        return cls({name: bag(name) for name in BAGS}, bag(_NAME_KEYS), arrays["name_lengths"])
-
-    def positions_by_name(self) -> NamePositions:
-        """Positions of the concepts that have each name or synonym, by its key."""
-        rows = self.name_keys.rows
-        concept = np.repeat(np.arange(len(rows.counts)), rows.counts)
-        order = np.argsort(rows.columns, kind="stable")
-        ends = np.cumsum(np.bincount(rows.columns, minlength=self.name_keys.width))
-        return NamePositions(self.name_keys.columns, concept[order], np.concatenate([[0], ends]))
-
-    def name_counts(self) -> Floats:
-        """(n,) how many concepts have the name of each, itself included."""
-        rows = self.name_keys.rows
-        uses = np.bincount(rows.columns, minlength=self.name_keys.width)
-        counts = np.ones(len(self.name_lengths), np.float32)
-        named = np.flatnonzero(self.name_lengths)
-        counts[named] = uses[rows.columns[rows.ends[named]]]  # the name proper comes before the synonyms
-        return counts
-
-
 class LexicalIndex:
     """Everything about the words of a taxonomy that does not depend on a query.
 
@@ -327,7 +233,7 @@ class LexicalIndex:
 
     def __init__(self, tokens: ConceptTokens, children: Matrix) -> None:
         self._read_names(tokens)
-        self.longest_names = _longest_names(self.positions_by_name)
+        self.longest_names = tokens.longest_names
         shares: dict[str, Matrix] = {}
         counts: dict[str, Matrix] = {}
         for name in (*SINGLE_WORD, *SEVERAL_WORDS):
@@ -374,16 +280,6 @@ class LexicalIndex:
             matrix = sparse.csr_array(entries, shape=tuple(arrays[f"{name}.shape"].tolist()))
             setattr(index, name, StackedMatrix(rows, matrix))
         return index
-
-
-def _longest_names(names: Iterable[str]) -> dict[str, int]:
-    longest: dict[str, int] = {}
-    for name in names:
-        first, space, rest = name.partition(" ")
-        length = rest.count(" ") + 2 if space else 1
-        if length > longest.get(first, 0):
-            longest[first] = min(length, _LONGEST_NAME)
-    return longest
 
 
 def _similarity(spelling: BagOfWords, words: BagOfWords, children: Matrix) -> StackedMatrix:

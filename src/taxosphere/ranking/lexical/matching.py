@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from taxosphere.ranking.lexical.index import (
 from taxosphere.ranking.lexical.parse import ParsedConcept
 from taxosphere.typing import Floats, Longs, Matrix
 
+_PLACES = 1 << 20  # pairs of a query and a concept whose places in the pool are looked up in one table
 SIMILARITIES = ("spelling", "words", "words, children")
 WIDE = ("words, children", *map(share_feature, ("name head", "phrase head", "phrase words", "name words")))
 """Parts whose largest values belong to concepts with children like the query."""
@@ -53,40 +54,50 @@ class LexicalScores:
         values: dict[str, Floats] = {}
         for names, matrix in self.parts:
             table = np.zeros((len(names), len(pool)), np.float32)
-            place = np.full(pool.size, -1, np.int32)
-            part_of_row = np.arange(len(names))
-            for query, part in enumerate(pool.slices()):
-                positions = pool.positions[part]
-                place[positions] = np.arange(part.start, part.stop)
-                ends = matrix.indptr[query * len(names) : (query + 1) * len(names) + 1]
-                inside = slice(ends[0], ends[-1])
-                where = place[matrix.indices[inside]]
-                present = where >= 0
-                table[np.repeat(part_of_row, np.diff(ends))[present], where[present]] = matrix.data[inside][present]
-                place[positions] = -1
+            for part, places, entries in self._in_pool(names, matrix, pool):
+                table.reshape(-1)[part * len(pool) + places] = entries
             values |= dict(zip(names, table, strict=True))
         for bag in SINGLE_WORD:
             np.log1p(values[count_feature(bag)], out=values[count_feature(bag)])
         return values
 
+    def _in_pool(self, names: Sequence[str], matrix: Matrix, pool: Pool) -> Iterator[tuple[Longs, Longs, Floats]]:
+        """Entries of a product that belong to pairs of a pool: number of the name, place in the pool, value."""
+        step = max(1, _PLACES // pool.size)
+        places = np.full(min(step, self.n_queries) * pool.size, -1, np.int32)
+        for start in range(0, self.n_queries, step):
+            stop = min(start + step, self.n_queries)
+            first, last = pool.ends[start], pool.ends[stop]
+            keys = pool.keys[first:last] - start * pool.size
+            places[keys] = np.arange(first, last)
+            ends = matrix.indptr[start * len(names) : stop * len(names) + 1]
+            inside = slice(ends[0], ends[-1])
+            row = np.repeat(np.arange((stop - start) * len(names), dtype=np.int32), np.diff(ends))
+            query, part = np.divmod(row, np.int32(len(names)))
+            place = places[query * np.int32(pool.size) + matrix.indices[inside]]
+            present = np.flatnonzero(place >= 0)
+            yield part[present], place[present], matrix.data[inside][present]
+            places[keys] = -1
+
     def largest(self, count: int, parts: Sequence[str]) -> Longs:
         """Keys (k,), query · n + position, of the concepts with the largest values for each query and part."""
         keys = []
         for names, matrix in self.parts:
-            chosen = [number for number, name in enumerate(names) if name in parts]
-            for query in range(self.n_queries):
-                first = query * matrix.shape[1]
-                keys += [first + _largest(matrix, query * len(names) + number, count) for number in chosen]
+            chosen = np.array([number for number, name in enumerate(names) if name in parts], np.int64)
+            rows = (np.arange(self.n_queries)[:, None] * len(names) + chosen).ravel()
+            starts, stops = matrix.indptr[rows].astype(np.int64), matrix.indptr[rows + 1].astype(np.int64)
+            first = rows // len(names) * matrix.shape[1]
+            long = np.flatnonzero(stops - starts > count)
+            bounds = zip(starts[long].tolist(), stops[long].tolist(), first[long].tolist(), strict=True)
+            for start, stop, shift in bounds:
+                cut = stop - start - count
+                places = start + matrix.data[start:stop].argpartition(cut)[cut:]
+                keys.append(matrix.indices[places].astype(np.int64) + shift)
+            short = np.flatnonzero(stops - starts <= count)
+            lengths = stops[short] - starts[short]
+            within = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+            keys.append(matrix.indices[np.repeat(starts[short], lengths) + within] + np.repeat(first[short], lengths))
         return np.concatenate(keys)
-
-
-def _largest(matrix: Matrix, row: int, count: int) -> Longs:
-    """Columns (at most ``count``) of the largest entries of a row."""
-    start, stop = matrix.indptr[row], matrix.indptr[row + 1]
-    columns = matrix.indices[start:stop]
-    if stop - start > count:
-        columns = columns[np.argpartition(matrix.data[start:stop], stop - start - count)[stop - start - count :]]
-    return np.asarray(columns, np.int64)
 
 
 def name_mentions(index: LexicalIndex, queries: Sequence[ParsedConcept], size: int) -> dict[str, SparseColumn]:
