@@ -1,6 +1,6 @@
 """How fit and suggestions grow with the number of concepts: CPU seconds of every phase, and growth exponents.
 
-    python benchmarks/bench_growth.py 10000 30000 100000 300000 --out docs/results/growth [--wordnet data.noun VECTORS fast]
+    python benchmarks/bench_growth.py 10000 30000 100000 300000 --out OUT [--wordnet data.noun VECTORS fast]
 
 Concepts and vectors are made up (`made_up.py`), so nothing is encoded. Every size is a process of its own whose result
 is written to OUT.json when it is done; sizes that are there already are not run again. Times are CPU seconds of one
@@ -216,10 +216,12 @@ def main() -> None:
             atomic.write_text(record, json.dumps(results, indent=1) + "\n")
             print(key, json.dumps(results[key]), flush=True)
     sizes = " ".join(key for key in results if key.isdigit())
-    head = ["# Growth", "", f"`python benchmarks/bench_growth.py {sizes} --out docs/results/growth`", ""]
+    wordnet = " --wordnet data.noun VECTORS fast" if "wordnet" in results else ""
+    head = ["# Growth", "", f"`python benchmarks/bench_growth.py {sizes} --out docs/results/growth{wordnet}`", ""]
     notes = [
         "Made-up concepts with known vectors, one thread, CPU seconds on a busy shared machine; the exponent is that",
-        "between the smallest and the largest made-up size. WordNet nouns have vectors of the encoder named in the command.",
+        "between the smallest and the largest made-up size. WordNet nouns have vectors of the encoder that the command",
+        "names, filled up with zeros to the length of MiniLM's.",
         "",
     ]
     atomic.write_text(options.out.with_suffix(".md"), "\n".join([*head, *notes, *page(results), ""]))

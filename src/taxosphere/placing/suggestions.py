@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from taxosphere.errors import require
-from taxosphere.orbit.search import products_of_pairs
+from taxosphere.orbit.search import largest_columns, products_of_pairs
 from taxosphere.placing.duplicates import Match, weigh_place
 from taxosphere.ranking.calibration import N_PLACES
 from taxosphere.taxonomy import Concept, Taxonomy
@@ -264,13 +264,17 @@ def places_needed(k: int) -> int:
 def _reasons(ranking: Ranking, n_places: int) -> list[list[dict[str, float]]]:
     """For each query and each of the first places, the largest contributions by name of the feature."""
     contributions = ranking.contributions[:, :n_places]
-    largest = np.argsort(-np.abs(contributions), axis=2, kind="stable")[..., :_REASONS]
-    values = np.take_along_axis(contributions, largest, 2).astype(np.float64).round(4)
+    flat = contributions.reshape(-1, contributions.shape[2])
+    largest = largest_columns(np.abs(flat), _REASONS)
+    order = np.argsort(-np.abs(np.take_along_axis(flat, largest, 1)), axis=1, kind="stable")
+    largest = np.take_along_axis(largest, order, 1)
+    values = np.take_along_axis(flat, largest, 1).astype(np.float64).round(4)
     names = ranking.feature_names
-    return [
-        [{names[f]: v for f, v in zip(*pair, strict=True) if v != 0} for pair in zip(*row, strict=True)]
-        for row in zip(largest.tolist(), values.tolist(), strict=True)
+    reasons = [
+        {names[f]: v for f, v in zip(*pair, strict=True) if v}
+        for pair in zip(largest.tolist(), values.tolist(), strict=True)
     ]
+    return [reasons[start : start + n_places] for start in range(0, len(reasons), n_places)]
 
 
 def _siblings(index: CandidateIndex, vectors: Floats, parents: Longs) -> list[list[tuple[str, ...]]]:

@@ -190,7 +190,6 @@ class Ranker:
         none = self._none_probability(scores, x, query_features)
         probabilities = calibration.softmax(scores, self.temperature)
         cosine = np.einsum("qd,qkd->qk", query_points, candidate_points[positions])
-        threshold = gate.thresholds(radius_gaps, self.gamma)
         names, contributions = self._contributions(x, order[:, :n_explained])
         ordered = np.take_along_axis(scores, order, 1)
         everything = shortlist.all_scores
@@ -200,7 +199,7 @@ class Ranker:
             none_probability=none.astype(np.float32),
             scores=ordered,
             cosine=cosine.astype(np.float32),
-            gate=cosine > threshold[positions],
+            gate=cosine > gate.thresholds(radius_gaps[positions], self.gamma),
             contributions=contributions,
             feature_names=names,
             all_scores=None if everything is None else _listed_first(everything, positions, ordered),

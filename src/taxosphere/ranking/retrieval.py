@@ -53,18 +53,18 @@ class FirstStage:
         TaxosphereError
             A feature that is switched on was not computed.
         """
-        static = np.zeros(len(index.taxonomy), np.float32)
-        scores = np.zeros(len(features.pool), np.float32)
+        pool = features.pool
+        static, scores = np.zeros((2, len(pool)), np.float32)
         for name, weight in self.weights.items():
             feature = feature_of(name)
             if feature.static:
-                static += np.float32(weight) * index.static_features[feature.name]
+                static += np.float32(weight) * index.static_features[feature.name][pool.positions]
             elif feature.name in features.columns:
                 column = features.columns[feature.name]
                 scores += np.float32(weight) * (column > 0 if name.endswith(POSITIVE) else column)
             elif feature.is_on(features.families):
                 raise TaxosphereError(f"the first stage needs the feature '{feature.name}', which was not computed")
-        return scores + static[features.pool.positions]
+        return np.asarray(scores + static, np.float32)
 
     def limited_to(self, names: Collection[str]) -> FirstStage:
         """Only the weights of these features, and of those that depend on the candidate alone."""

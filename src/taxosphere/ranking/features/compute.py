@@ -127,12 +127,12 @@ def vector_features(
 
 def sphere_features(index: CandidateIndex, vectors: VectorSimilarities, pool: Pool, similarity: Floats) -> Columns:
     """Cosines on the sphere, the gate's margin, and log densities of the query's point under the candidates' vMF."""
-    threshold = gate.thresholds(index.radius_gaps, _GATE_GAMMA).astype(np.float32)  # (n,)
+    threshold = gate.thresholds(index.radius_gaps[pool.positions], _GATE_GAMMA).astype(np.float32)  # (p,)
     direction = vectors.at(("direction",), pool)["direction"]
     return {
         "sphere similarity": similarity,
         "sphere similarity to children": vectors.to_children("sphere", pool),
-        "gate margin": np.clip(similarity - threshold[pool.positions], -2, 2),
+        "gate margin": np.clip(similarity - threshold, -2, 2),
         "sphere direction similarity": direction,
         "sphere likelihood": direction * index.points.kappa[pool.positions] + index.log_normalizer[pool.positions],
     }
@@ -153,39 +153,50 @@ def vote_features(index: CandidateIndex, pool: Pool, similarity: Columns, famili
     child, parent = pool.links(index.taxonomy.parent_csr, np.arange(len(pool)))
     by_parent = np.argsort(parent, kind="stable")
     sorted_child, sorted_parent = child[by_parent], parent[by_parent]
-
-    def passed_on(votes: Floats, givers: Longs, takers: Longs) -> Floats:
-        return np.bincount(takers, votes[givers], len(pool)).astype(np.float32)
-
+    compared = np.stack([similarity[measure] for measure in sharpness])  # (m, p)
+    votes = votes_of(pool, compared, _VOTERS, np.array(list(sharpness.values()), np.float32))
+    for_parents = pass_on(votes, sorted_child, sorted_parent)
+    for_grandparents = pass_on(for_parents, child, parent)
+    of_child = most_similar_child(pool, compared, sorted_child, sorted_parent)
     columns: Columns = {}
-    for measure, factor in sharpness.items():
-        votes = votes_of(pool, similarity[measure], _VOTERS, factor)
-        for_parents = passed_on(votes, sorted_child, sorted_parent)
-        columns[f"parent of similar concepts, by {measure}"] = for_parents
-        columns[f"grandparent of similar concepts, by {measure}"] = passed_on(for_parents, child, parent)
-        columns[f"most similar child, by {measure}"] = most_similar_child(
-            pool, similarity[measure], sorted_child, sorted_parent
-        )
+    for row, measure in enumerate(sharpness):
+        columns[f"parent of similar concepts, by {measure}"] = for_parents[row]
+        columns[f"grandparent of similar concepts, by {measure}"] = for_grandparents[row]
+        columns[f"most similar child, by {measure}"] = of_child[row]
     joint = similarity["text"] + similarity["name"]
     joint += similarity["sphere"] if "sphere" in families else 0
-    for_parents = passed_on(votes_of(pool, joint, _MANY_VOTERS, _WIDE_SHARPNESS), sorted_child, sorted_parent)
-    below, above = pool.links(index.taxonomy.ancestor_csr, np.flatnonzero(for_parents))
-    columns["parent of the 30 most similar"] = for_parents
-    columns["ancestor of the 30 most similar"] = passed_on(for_parents, below, above)
+    votes = votes_of(pool, joint[None], _MANY_VOTERS, _WIDE_SHARPNESS)
+    for_parents = pass_on(votes, sorted_child, sorted_parent)
+    below, above = pool.links(index.taxonomy.ancestor_csr, np.flatnonzero(for_parents[0]))
+    columns["parent of the 30 most similar"] = for_parents[0]
+    columns["ancestor of the 30 most similar"] = pass_on(for_parents, below, above)[0]
     return columns
 
 
-def votes_of(pool: Pool, similarity: Floats, n_voters: int, sharpness: float) -> Floats:
-    """(p,) `vote_weights` of the concepts of a pool."""
-    rows = vote_weights(pool.padded(similarity, _LOWEST), n_voters, sharpness)
-    places = rows.columns + np.repeat(pool.ends[:-1], rows.counts)
-    voting = np.flatnonzero(places < np.repeat(pool.ends[1:], rows.counts))
-    votes = np.zeros(len(pool), np.float32)
-    votes[places[voting]] = rows.data[voting]
+def pass_on(votes: Floats, givers: Longs, takers: Longs) -> Floats:
+    """(m, p) sums of the ``votes`` (m, p) that each taker gets, from pairs (e,), (e,) of places in the pool."""
+    count, size = votes.shape
+    places = (size * np.arange(count)[:, None] + takers).ravel()
+    sums = np.bincount(places, votes[:, givers].ravel(), count * size)
+    return np.asarray(sums, np.float32).reshape(count, size)
+
+
+def votes_of(pool: Pool, similarity: Floats, n_voters: int, sharpness: float | Floats) -> Floats:
+    """(m, p) `vote_weights` of the concepts of a pool by m measures; ``sharpness`` is that of all or (m,) of each."""
+    measures, width = len(similarity), pool.n_queries
+    factors = np.broadcast_to(np.asarray(sharpness, np.float32), measures)
+    tables = pool.padded(similarity, _LOWEST)
+    rows = vote_weights(tables.reshape(measures * width, -1), n_voters, np.repeat(factors, width)[:, None])
+    starts, stops = np.tile(pool.ends[:-1], measures), np.tile(pool.ends[1:], measures)
+    places = rows.columns + np.repeat(starts, rows.counts)
+    voting = np.flatnonzero(places < np.repeat(stops, rows.counts))
+    measure = np.repeat(np.arange(measures), width).repeat(rows.counts)
+    votes = np.zeros((measures, len(pool)), np.float32)
+    votes[measure[voting], places[voting]] = rows.data[voting]
     return votes
 
 
-def vote_weights(similarity: Floats, n_voters: int, sharpness: float) -> SparseRows:
+def vote_weights(similarity: Floats, n_voters: int, sharpness: float | Floats) -> SparseRows:
     """Softmax weights of each query's most similar concepts; concepts with similarity 0 do not vote.
 
     Parameters
@@ -195,7 +206,7 @@ def vote_weights(similarity: Floats, n_voters: int, sharpness: float) -> SparseR
     n_voters
         How many concepts vote.
     sharpness
-        Factor of the similarities in the softmax.
+        Factor of the similarities in the softmax; one for all queries, or (q, 1).
 
     Returns
     -------
@@ -223,8 +234,7 @@ def orphan_features(
     features = np.zeros((pool.n_queries, N_ORPHAN_FEATURES), np.float32)
     if "votes" in families:
         sources = [similarity["text"], *([similarity["text"] + similarity["words"]] if described else [])]
-        for column, source in enumerate(sources):
-            near = votes_of(pool, source, _MANY_VOTERS, _WIDE_SHARPNESS)
+        for column, near in enumerate(votes_of(pool, np.stack(sources), _MANY_VOTERS, _WIDE_SHARPNESS)):
             some = np.flatnonzero(near)
             scores = near[some] * index.orphan_scores[pool.positions[some]]
             features[:, column] = np.bincount(pool.row[some], scores, pool.n_queries)
@@ -237,24 +247,25 @@ def orphan_features(
 
 
 def most_similar_child(pool: Pool, similarity: Floats, children: Longs, parents: Longs) -> Floats:
-    """(p,) largest similarity of the candidate's children that are in the pool; the query's lowest where none is.
+    """(m, p) largest similarity of the candidate's children that are in the pool; the query's lowest where none is.
 
     Parameters
     ----------
     pool
         The pairs.
     similarity
-        (p,) of query and concept.
+        (m, p) of query and concept by m measures.
     children, parents
         (e,) places in the pool of a child and of its parent, for the same query; parents ascend.
     """
     if len(pool) == 0:
         return similarity.copy()
     # the lowest of each query; a query without pairs gets another's value, which nothing reads
-    best: Floats = np.minimum.reduceat(similarity, np.minimum(pool.ends[:-1], len(pool) - 1))[pool.row]
+    starts = np.minimum(pool.ends[:-1], len(pool) - 1)
+    best: Floats = np.minimum.reduceat(similarity, starts, axis=1)[:, pool.row]
     starts = np.flatnonzero(np.diff(parents, prepend=-1))
     if len(starts):
-        best[parents[starts]] = np.maximum.reduceat(similarity[children], starts)
+        best[:, parents[starts]] = np.maximum.reduceat(similarity[:, children], starts, axis=1)
     return best
 
 
@@ -263,4 +274,4 @@ def most_similar_child_dense(index: CandidateIndex, similarity: Floats) -> Float
     pool = Pool.whole(*similarity.shape)
     child, parent = pool.links(index.taxonomy.parent_csr, np.arange(len(pool)))
     order = np.argsort(parent, kind="stable")
-    return most_similar_child(pool, similarity.ravel(), child[order], parent[order]).reshape(similarity.shape)
+    return most_similar_child(pool, similarity.reshape(1, -1), child[order], parent[order]).reshape(similarity.shape)

@@ -144,14 +144,17 @@ def _parents(index: CandidateIndex, voters: Sequence[Longs]) -> list[Longs]:
 
 def _filled(index: CandidateIndex, pool: Pool, n_needed: int) -> Pool:
     """The pool with further concepts, the first ones, for queries that have too few that are not obsolete."""
-    open_positions = np.ones(pool.size, bool)
-    open_positions[index.obsolete] = False
-    n_needed = min(n_needed, int(open_positions.sum()))
-    counts = np.bincount(pool.row, open_positions[pool.positions], pool.n_queries)
+    n_needed = min(n_needed, pool.size - len(index.obsolete))
+    counts = np.diff(pool.ends)
+    if len(index.obsolete):
+        closed = np.flatnonzero(np.isin(pool.positions, index.obsolete))
+        counts = counts - np.bincount(pool.row[closed], minlength=pool.n_queries)
     few = np.flatnonzero(counts < n_needed)
     if len(few) == 0:
         return pool
-    first = np.flatnonzero(open_positions)[: 2 * n_needed]  # at most n_needed of them are in the pool already
+    first = np.delete(np.arange(pool.size), index.obsolete)[
+        : 2 * n_needed
+    ]  # at most n_needed of them are in the pool already
     return Pool.join([pool.keys, few[:, None] * pool.size + first], pool.n_queries, pool.size)
 
 

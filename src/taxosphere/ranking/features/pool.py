@@ -100,13 +100,22 @@ class Pool:
         return places[owner[present]], place[present]
 
     def padded(self, values: Floats, fill: float) -> Floats:
-        """Values (p,) as a table (q, longest), filled up behind the last pair of each query."""
+        """Values (…, p) as tables (…, q, longest), filled up behind the last pair of each query."""
+        outer = values.shape[:-1]
         if self.is_whole:
-            return values.reshape(self.n_queries, self.size)
+            return values.reshape(*outer, self.n_queries, self.size)
+        width, cells = self._cells
+        table = np.full((*outer, self.n_queries * width), fill, np.float32)
+        table[..., cells] = values
+        return table.reshape(*outer, self.n_queries, width)
+
+    @cached_property
+    def _cells(self) -> tuple[int, Longs]:
+        """Width of a padded table, and the cell (p,) of each pair in it, counted row by row."""
         counts = np.diff(self.ends)
-        table = np.full((self.n_queries, int(counts.max(initial=0))), fill, np.float32)
-        table[np.arange(table.shape[1]) < counts[:, None]] = values
-        return table
+        width = int(counts.max(initial=0))
+        gaps = np.repeat(width * np.arange(self.n_queries) - self.ends[:-1], counts)
+        return width, np.arange(len(self.keys)) + gaps
 
 
 @dataclass(frozen=True)

@@ -119,9 +119,8 @@ def make_shortlist(
 
 def _forbid_obsolete(scores: Floats, index: CandidateIndex, pool: Pool) -> None:
     """Set the scores (p,) of obsolete candidates to −∞."""
-    obsolete = np.zeros(len(index.taxonomy), bool)
-    obsolete[index.obsolete] = True
-    scores[obsolete[pool.positions]] = -np.inf
+    if len(index.obsolete):
+        scores[np.isin(pool.positions, index.obsolete)] = -np.inf
 
 
 def _scores_of_all(

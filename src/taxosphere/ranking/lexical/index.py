@@ -84,7 +84,7 @@ class BagOfWords:
         """Bags of queries over this vocabulary."""
         words = [set(bag) for bag in bags]
         find = self.columns.get
-        columns = [sorted(column for word in bag if (column := find(word)) is not None) for bag in words]
+        columns = [sorted([column for word in bag if (column := find(word)) is not None]) for bag in words]
         n_unknown = [len(bag) - len(row) for bag, row in zip(words, columns, strict=True)]
         return EncodedBags(SparseRows.of_ones(columns), np.array(n_unknown, np.float32))
 
@@ -189,7 +189,14 @@ class NamePositions(Mapping[str, list[int]]):
         self._columns, self._concepts, self._ends = columns, concepts, ends
 
     def __getitem__(self, name: str) -> list[int]:
-        column = self._columns[name]
+        return self._at(self._columns[name])
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """Positions of the concepts with this name; most words of a text are no name, so nothing is raised for them."""
+        column = self._columns.get(name)
+        return default if column is None else self._at(column)
+
+    def _at(self, column: int) -> list[int]:
         positions: list[int] = self._concepts[self._ends[column] : self._ends[column + 1]].tolist()
         return positions
 
