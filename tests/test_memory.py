@@ -61,3 +61,33 @@ def test_a_list_that_cannot_be_placed_is_refused_before_it_is_ranked(
     monkeypatch.setattr(GramEncoder, "encode", None)
     with pytest.raises(InputError, match=r"^placing 2 new concepts together needs about .*; divide the list"):
         model.expand(["red bird", "blue bird"])
+
+
+def test_queries_that_do_not_fit_are_refused_before_they_are_encoded(
+    system: Path, monkeypatch: pytest.MonkeyPatch, animals: Taxonomy
+) -> None:
+    model = Polaris().fit(animals, encoder=GramEncoder())
+    (system / "meminfo").write_text("MemAvailable: 400 kB\n")
+
+    def never(self: GramEncoder, texts: object) -> None:
+        raise AssertionError("encoded although the memory was not there")
+
+    monkeypatch.setattr(GramEncoder, "encode", never)
+    with pytest.raises(
+        InputError, match=r"^placing 2 concepts among .* needs about .* fewer at a time$"
+    ):
+        list(model.suggest_many(["sea eagle", "reed warbler"]))
+
+
+def test_a_model_larger_than_the_memory_is_refused_before_it_is_opened(
+    system: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, animals: Taxonomy
+) -> None:
+    Polaris().fit(animals, encoder=GramEncoder()).save(tmp_path / "model")
+    Polaris.load(tmp_path / "model", encoder=GramEncoder())
+    monkeypatch.setattr(memory, "_of_process", lambda: 1000)  # mapped files count for the limit of the address space
+    with pytest.raises(InputError, match=r"^loading the model '.*model' needs about .* GB are free; raise the limit"):
+        Polaris.load(tmp_path / "model", encoder=GramEncoder())
+    monkeypatch.setattr(memory, "_of_process", lambda: None)
+    (system / "meminfo").write_text("MemAvailable: 1 kB\n")
+    with pytest.raises(InputError, match=r"^loading the model '.*model' needs about"):
+        Polaris.load(tmp_path / "model", encoder=GramEncoder())

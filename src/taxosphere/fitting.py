@@ -161,20 +161,24 @@ def fit_model(taxonomy: Taxonomy, config: PolarisConfig, encoder: EncoderLike | 
         encoder=space.encoder,
         network=space.head.network,
         ranker=ranker,
-        insertion=None,
         history=space.head.history,
         taxonomy=taxonomy,
         text_vectors=space.views,
         tokens=tokens,
     )
-    images = _fit_images(fitted, image_encoder, config, run) if image_encoder else None
-    return replace(_with_list_models(fitted, run), image_model=images, start_digest=run.start_digest)
+    return _with_further_models(fitted, image_encoder, config, run)
 
 
-def _with_list_models(fitted: Fitted, run: FitRun) -> Fitted:
-    """With what `expand` needs beyond the ranker: insertions, and parents among new concepts."""
+def _with_further_models(fitted: Fitted, image_encoder: str, config: PolarisConfig, run: FitRun) -> Fitted:
+    """With what is trained beside the ranker: on images, and for `expand` insertions and parents among new concepts."""
     data = fitted.index.taxonomy, fitted.untuned_vectors, run.random_state
-    return replace(fitted, insertion=Insertion.fit(*data), new_parents=NewParents.fit(*data))
+    return replace(
+        fitted,
+        insertion=Insertion.fit(*data),
+        new_parents=NewParents.fit(*data),
+        image_model=_fit_images(fitted, image_encoder, config, run) if image_encoder else None,
+        start_digest=run.start_digest,
+    )
 
 
 def _encoder_to_use(config: PolarisConfig, encoder: EncoderLike | None, device: str) -> TextEncoder:

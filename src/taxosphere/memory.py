@@ -25,7 +25,7 @@ def available() -> int | None:
     return min((limit for limit in limits if limit is not None), default=None)
 
 
-def require(needed: float, what: str, advice: str) -> None:
+def require(needed: float, what: str, advice: str, *, mapped: bool = False) -> None:
     """Raise `InputError` where the memory is not there.
 
     Parameters
@@ -36,13 +36,15 @@ def require(needed: float, what: str, advice: str) -> None:
         What needs them, as the subject of a sentence.
     advice : str
         What to change.
+    mapped : bool
+        Whether it is files that are mapped and not read: only the limit of the address space counts for them.
 
     Raises
     ------
     InputError
         One line that says how much is needed, how much is there, and what to change.
     """
-    free = available()
+    free = _of_process() if mapped else available()
     if free is not None and needed > free:
         raise InputError(
             f"{what} needs about {needed / _UNIT:.1f} GB of memory, {free / _UNIT:.1f} GB are free; {advice}"

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import torch
 from numpy.typing import NDArray
 
-from taxosphere import artifact
+from taxosphere import artifact, memory
 from taxosphere.encoders.device import CPU
 from taxosphere.encoders.text import registry as text_encoders
 from taxosphere.encoders.text.registry import TextEncoder, TextVectors
@@ -35,6 +36,7 @@ from taxosphere.ranking.ranker import Ranker
 from taxosphere.taxonomy.mapped import MAPPED
 
 METHOD = "polaris"
+_READ = 0.4  # share of a large model's files that the first suggestion reads, by benchmarks/bench_load.py
 
 
 def save(fitted: Fitted, config: PolarisConfig, path: str | PathLike[str]) -> None:
@@ -113,6 +115,7 @@ def load(
     InputError
         The folder is no model, is damaged, was written by another version, or needs an encoder that was not given.
     """
+    _require_memory(Path(path))
     stored = artifact.load(path, METHOD)
     tensors, manifest = stored.tensors, stored.manifest
     with artifact.same_layout(path):
@@ -147,6 +150,14 @@ def load(
             texts = fitted.untuned_vectors.full
             images = ImageModel.from_arrays(tensors["images"], manifest["images"], stored.taxonomy, texts, device)
     return config, _with_stored(replace(fitted, image_model=images), stored)
+
+
+def _require_memory(folder: Path) -> None:
+    """Refuse a model that does not fit into the memory that is free, before it is opened."""
+    size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+    what, advice = f"loading the model '{folder}'", "raise the limit, free memory, or fit a part of the taxonomy"
+    memory.require(size, what, advice, mapped=True)
+    memory.require(_READ * size, what, advice)
 
 
 def _with_stored(fitted: Fitted, stored: artifact.Artifact) -> Fitted:

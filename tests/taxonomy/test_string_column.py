@@ -4,7 +4,7 @@ import zlib
 import numpy as np
 import pytest
 
-from taxosphere.taxonomy.string_column import Lookup, StringColumn, TupleColumn, string_arrays
+from taxosphere.taxonomy.string_column import Lookup, RenumberedWords, StringColumn, TupleColumn, string_arrays
 
 TEXTS = ("", "liver", "große Leber", "肝臓", "a\nb", "\ud800 half a pair", "", "liver ")
 
@@ -65,3 +65,12 @@ def test_texts_with_the_same_checksum_are_told_apart() -> None:
     found = lookup(("other", *pair))
     assert [found["plumless"], found["buckeroo"]] == [1, 2]
     assert "plumless" not in lookup(("buckeroo",))
+
+
+def test_renumbered_words_are_those_of_a_table_of_their_own() -> None:
+    words = {word: number for number, word in enumerate("abcdef")}
+    part = RenumberedWords(words, np.array([-1, 2, 0, -1, 1, -1], np.int32))
+    assert list(part) == ["c", "e", "b"]
+    assert dict(part) == {"c": 0, "e": 1, "b": 2}
+    assert (len(part), part.get("a"), part.get("z"), "e" in part) == (3, None, None, True)
+    assert dict(part.take(np.array([1, -1, 0], np.int32))) == {"b": 0, "c": 1}

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
 from taxosphere.typing import Floats, Longs
 
-_BLOCK = 1 << 16  # rows multiplied at once
+_BLOCK = 1 << 13  # rows multiplied at once: their products with a batch of queries stay in the processor's cache
+_COPIED = 1 << 10  # the same, where they are copied on
+_WAITING = 4  # times k products for each query that are collected before the largest are chosen again
 _GROUPS = 8  # times k, for `largest_columns`: more groups leave fewer values to search, and cost more themselves
 _GATHERED = 8  # times as long as in a product of matrices takes a pair whose rows are gathered
 _WIDE = 1 << 14  # columns from which on groups pay for a single row
@@ -29,14 +33,47 @@ def top_k(queries: Floats, rows: Floats, k: int) -> Longs:
     -------
     (q, min(k, n)) positions, ascending.
     """
-    values, positions = [np.zeros((len(queries), 0), np.float32)], [np.zeros((len(queries), 0), np.int64)]
+    if len(queries) == 0:
+        return np.zeros((0, min(k, len(rows))), np.int64)
+    best = _Best(np.zeros((len(queries), 0), np.float32), np.zeros((len(queries), 0), np.int64))
+    found: list[tuple[Longs, Longs, Floats]] = []  # query, position and product of what may be among the k largest
+    bound, columns = np.full(len(queries), -np.inf, np.float32), np.ascontiguousarray(queries.T)
+    n_found = 0
     for start in range(0, len(rows), _BLOCK):
-        products = dot_products(queries, rows[start : start + _BLOCK])
-        columns = largest_columns(products, k)
-        values.append(np.take_along_axis(products, columns, 1))
-        positions.append(start + columns)
-    best = np.hstack(positions)
-    return np.take_along_axis(best, largest_columns(np.hstack(values), k), 1)
+        block = rows[start : start + _BLOCK]
+        # a few queries as the right factor take less time than as the left one
+        products = block @ columns if len(queries) > 2 else dot_products(queries, block).T  # (b, q)
+        places = np.flatnonzero(products > bound)
+        row, query = np.divmod(places, len(queries))
+        found.append((query, start + row, products.ravel()[places]))
+        n_found += len(row)
+        if n_found > _WAITING * k * len(queries) or start + _BLOCK >= len(rows):
+            best = best.join(*map(np.concatenate, zip(*found, strict=True)), k)
+            found, n_found = [], 0
+            if best.values.shape[1] == k > 0:
+                bound = best.values.min(1)
+    return best.positions
+
+
+@dataclass(frozen=True)
+class _Best:
+    """The largest products (q, k) of each query so far, and their positions (q, k), which ascend."""
+
+    values: Floats
+    positions: Longs
+
+    def join(self, query: Longs, position: Longs, product: Floats, k: int) -> _Best:
+        """The k largest of these and of further ones (e,), whose positions ascend for each query and are larger."""
+        order = np.argsort(query, kind="stable")
+        query, position, product = query[order], position[order], product[order]
+        counts = np.bincount(query, minlength=len(self.values))
+        column = self.values.shape[1] + np.arange(len(query)) - np.repeat(np.cumsum(counts) - counts, counts)
+        shape = len(self.values), self.values.shape[1] + int(counts.max(initial=0))
+        values, positions = np.full(shape, -np.inf, np.float32), np.zeros(shape, np.int64)
+        values[:, : self.values.shape[1]], positions[:, : self.values.shape[1]] = self.values, self.positions
+        values[query, column], positions[query, column] = product, position
+        chosen = largest_columns(values, k)
+        return _Best(np.take_along_axis(values, chosen, 1), np.take_along_axis(positions, chosen, 1))
 
 
 def dot_products(queries: Floats, candidates: Floats) -> Floats:
@@ -45,9 +82,12 @@ def dot_products(queries: Floats, candidates: Floats) -> Floats:
     One or two queries are multiplied by einsum, which reads memory twice as fast as a BLAS product with a vector. And
     after a BLAS product its threads spin for a while, so that the encoder of the next query would wait for their core.
     """
-    if len(queries) > 2:
-        return np.asarray(queries @ candidates.T, np.float32)
     products = np.empty((len(queries), len(candidates)), np.float32)
+    if len(queries) > 2:
+        for start in range(0, len(candidates), _COPIED):  # few queries as the right factor take less time
+            block = slice(start, start + _COPIED)
+            products[:, block] = (candidates[block] @ queries.T).T
+        return products
     for query, row in zip(queries, products, strict=True):
         np.einsum("cd,d->c", candidates, query, out=row)
     return products

@@ -13,6 +13,7 @@ from itertools import chain
 
 import numpy as np
 
+from taxosphere import memory
 from taxosphere.artifact import FileCheck
 from taxosphere.encoders.text import registry as text_encoders
 from taxosphere.encoders.text.registry import TextEncoder, TextVectors, encode_text_vectors
@@ -37,6 +38,8 @@ from taxosphere.taxonomy import Concept, Taxonomy
 from taxosphere.typing import Floats, Longs
 
 _BLOCK = 256  # queries whose suggestions are held at once
+# Memory of a query in a block: for its candidates, and for each concept that its words or vectors are compared with.
+_QUERY_BYTES, _CONCEPT_BYTES, _MOST_CONCEPTS = 300_000, 8, 1 << 19
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,10 +107,10 @@ def assemble(
     encoder: TextEncoder,
     network: SphereNetwork,
     ranker: Ranker,
-    insertion: Insertion | None,
     history: tuple[Epoch, ...],
     taxonomy: Taxonomy,
     text_vectors: TextVectors,
+    insertion: Insertion | None = None,
     tokens: ConceptTokens | None = None,
     index: CandidateIndex | None = None,
     names: NameIndex | None = None,
@@ -116,7 +119,7 @@ def assemble(
 
     Parameters
     ----------
-    encoder, network, ranker, insertion, history
+    encoder, network, ranker, history, insertion
         As in `Fitted`.
     taxonomy
         The model will answer for it; it need not be the one the parts were trained on.
@@ -218,9 +221,12 @@ def rank_queries(
     Raises
     ------
     InputError
-        A query has neither a name nor images that the model can read, or a file of the model is damaged: for several
-        queries all files are compared with their digests before the first answer.
+        A query has neither a name nor images that the model can read; several queries need more memory than is free; or
+        a file of the model is damaged: for several queries all files are compared with their digests before the first
+        answer.
     """
+    if len(queries) > 1:
+        _require_memory(len(queries), len(fitted.index.taxonomy))
     if fitted.check is not None:
         fitted.check.refuse_damage(wait=len(queries) > 1)
     kinds = np.array([(bool(q.name), bool(q.images and fitted.image_model)) for q in queries], bool).reshape(-1, 2)
@@ -239,6 +245,16 @@ def rank_queries(
                 yield _rank_images(image_model, batch, rows)
             else:
                 yield _rank_texts(fitted, image_model, batch, rows, n_explained, all_scores)
+
+
+def _require_memory(n_queries: int, n_concepts: int) -> None:
+    """Refuse a block of queries for which the memory is not there."""
+    block = max((part.stop - part.start for part in query_blocks(n_queries, n_concepts)), default=0)
+    memory.require(
+        min(block, n_queries) * (_QUERY_BYTES + _CONCEPT_BYTES * min(n_concepts, _MOST_CONCEPTS)),
+        f"placing {n_queries:,} concepts among {n_concepts:,}",
+        "free memory, raise the limit, or ask for fewer at a time",
+    )
 
 
 def _rank_images(image_model: ImageModel, queries: Sequence[Concept], rows: Longs) -> RankedBatch:

@@ -264,22 +264,21 @@ def make_examples(
     -------
     None where the seed has fewer than two leaves that can be hidden.
     """
+    asked = np.arange(len(foreign)) if outside is None else outside
     folds = list(make_folds(seed, refit, config, tokens=tokens, random_state=random_state, progress=progress))
     if len(folds) < 2:
         return None
-    samples = [_first_stage_samples(fold, config.ranking.families, random_state) for fold in folds]
-    blocks: list[AskedBlock] = []
-    rng = np.random.default_rng([random_state, 4])
+    families, rng, blocks = config.ranking.families, np.random.default_rng([random_state, 4]), list[AskedBlock]()
+    samples = [_first_stage_samples(fold, families, random_state) for fold in folds]
     for number, fold in enumerate(folds):
         if progress is not None:
             progress(number, len(folds), f"ranking parents of the concepts of fold {number + 1} of {len(folds)}")
         others = [part for other, parts in enumerate(samples) for part in parts if other != number]
         reader = None if make_reader is None else make_reader(fold.split.seed, random_state + number)
-        asking = _Asking(fold, config.ranking.families, fit_first_stage(others), novelty, reader)
+        asking = _Asking(fold, families, fit_first_stage(others), novelty, reader)
         index = fold.candidate_index()
         for kind in (Kind.LEAF, Kind.INNER, Kind.MISSING):
             blocks += asking.hidden(index, fold.numbers(kind), kind, fold.kept)
-        asked = np.arange(len(foreign)) if outside is None else outside
         blocks += asking.foreign(index, foreign, asked[number :: len(folds)], len(seed))
         blocks += asking.without_parents(index, rng)
     return join_blocks(blocks, fit_first_stage([part for parts in samples for part in parts]))

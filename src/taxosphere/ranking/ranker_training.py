@@ -60,8 +60,7 @@ def fit_ranker(
     gamma
         γ of the gate for the head that the ranker will be used with.
     """
-    if len(seed.edge_array) == 0:  # the prior relies on the embedding, which was trained on nothing here
-        prior = None
+    prior = prior if len(seed.edge_array) else None  # it relies on the embedding, which was trained on nothing here
     seed_vectors, others = np.split(vectors.full, [len(seed)])
     novelty = NoveltyScale.of(seed_vectors)
     examples = make_examples(

@@ -18,7 +18,7 @@ from taxosphere.orbit import gate
 from taxosphere.orbit.search import largest_columns
 from taxosphere.ranking.features.candidates import CandidateIndex
 from taxosphere.ranking.features.catalogue import check_families
-from taxosphere.ranking.features.gather import DEFAULT_RETRIEVAL, Retrieval, VectorSimilarities, gather
+from taxosphere.ranking.features.gather import DEFAULT_RETRIEVAL, PRODUCTS, Retrieval, VectorSimilarities, gather
 from taxosphere.ranking.features.novelty import pool_nearness
 from taxosphere.ranking.features.pool import FeatureColumns, Pool, SparseRows
 from taxosphere.ranking.lexical.index import BAGS, PHRASE, EncodedBags, count_feature, share_feature
@@ -69,7 +69,8 @@ def compute_features(
     check_families(families)
     words, size = index.lexical_index, len(index.taxonomy)
     bags = {name: bag.encode([BAGS[name](query) for query in queries.parsed]) for name, bag in words.bags.items()}
-    vectors, lexical = VectorSimilarities(index, queries), LexicalScores(words, bags)
+    vectors = VectorSimilarities(index, queries)
+    lexical = LexicalScores(words, bags, retrieval.word_uses if size > PRODUCTS else None)
     mentions = name_mentions(words, queries.parsed, size) if "names" in families else {}
     mentions |= definition_mentions(words, queries.parsed, size) if "descriptions" in families else {}
     pool = gather(index, vectors, lexical, list(mentions.values()), n_needed=n_needed, settings=retrieval)

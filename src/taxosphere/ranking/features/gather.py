@@ -42,6 +42,9 @@ class Retrieval:
         grandparents are taken.
     compressed
         Concepts that a search over compressed vectors leaves, where there are more than `PRODUCTS`.
+    word_uses
+        Uses of a query's words or letter runs that are read to find concepts, by each measure, where there are more
+        than `PRODUCTS` concepts; those of the rarest.
     """
 
     whole: int = 512
@@ -49,6 +52,7 @@ class Retrieval:
     by_words: int = 30
     voters: int = 40
     compressed: int = 300
+    word_uses: int = 1 << 16
 
 
 DEFAULT_RETRIEVAL = Retrieval()

@@ -187,6 +187,11 @@ class SparseRows(NamedTuple):
         entries = np.arange(ends[-1]) + np.repeat(self.ends[kept] - ends[:-1], counts)
         return SparseRows(self.data[entries], self.columns[entries], ends)
 
+    def where(self, kept: Booleans) -> SparseRows:
+        """The same rows with only these of their entries (e,)."""
+        before = np.concatenate([np.zeros(1, np.int32), np.cumsum(kept, dtype=np.int32)])
+        return SparseRows(self.data[kept], self.columns[kept], before[self.ends])
+
     @property
     def counts(self) -> NDArray[np.int32]:
         """(q,) entries of each row."""

@@ -13,7 +13,7 @@ from scipy import sparse
 from taxosphere.ranking.features.pool import SparseRows, stack_rows
 from taxosphere.ranking.lexical.parse import STOP_WORDS, ParsedConcept
 from taxosphere.taxonomy.string_column import RenumberedWords
-from taxosphere.typing import Floats, Longs, Matrix
+from taxosphere.typing import Booleans, Floats, Longs, Matrix
 
 if TYPE_CHECKING:
     from taxosphere.ranking.lexical.tokens import ConceptTokens
@@ -128,9 +128,27 @@ class StackedMatrix:
 
     def multiply(self, rows: Mapping[str, SparseRows]) -> Matrix:
         """Rows (q, words) times the part of the same name: (q · names, n), all names of a query below each other."""
+        return self.arrange(rows).matrix(self.matrix.shape[0]) @ self.matrix
+
+    def arrange(self, rows: Mapping[str, SparseRows]) -> SparseRows:
+        """Rows (q, words) by name as rows (q · names, all words) over the whole stack, as for `multiply`."""
         by_name = stack_rows(list(rows.values()), [self.first_rows[name] for name in rows])
         by_query = np.arange(len(by_name.counts)).reshape(len(rows), -1).T.ravel()
-        return by_name.take(by_query).matrix(self.matrix.shape[0]) @ self.matrix
+        return by_name.take(by_query)
+
+    def rarest(self, rows: SparseRows, most: Longs) -> Booleans:
+        """(e,) which entries of ``rows`` (r, words) are multiplied if ``most`` (r,) values of the matrix are read.
+
+        The words that fewest concepts use come first.
+        """
+        uses = self.matrix.indptr[rows.columns + 1] - self.matrix.indptr[rows.columns]
+        row = np.repeat(np.arange(len(rows.counts)), rows.counts)
+        order = np.lexsort((uses, row))
+        total = np.cumsum(uses[order], dtype=np.int64)
+        before = np.concatenate([np.zeros(1, np.int64), total])[rows.ends[:-1]]  # (r,)
+        read = np.zeros(len(row), bool)
+        read[order] = total - np.repeat(before, rows.counts) <= np.repeat(most, rows.counts)
+        return read
 
 
 def letter_runs(concept: ParsedConcept) -> list[str]:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
+from taxosphere.orbit.search import largest_columns
 from taxosphere.ranking.features.pool import Pool, SparseColumn, SparseRows
 from taxosphere.ranking.lexical.index import (
     SEVERAL_WORDS,
     SINGLE_WORD,
     EncodedBags,
     LexicalIndex,
+    StackedMatrix,
     count_feature,
     share_feature,
 )
@@ -23,6 +26,40 @@ _PLACES = 1 << 20  # pairs of a query and a concept whose places in the pool are
 SIMILARITIES = ("spelling", "words", "words, children")
 WIDE = ("words, children", *map(share_feature, ("name head", "phrase head", "phrase words", "name words")))
 """Parts whose largest values belong to concepts with children like the query."""
+_RETRIEVED = (*WIDE, "words", "spelling")
+_FEW = 1 << 11  # uses of a query's words that are multiplied where only the pool is asked for
+_LONG = 1 << 14  # values from which on comparing them with a bound takes less time than partitioning them
+
+
+class _Product(NamedTuple):
+    """Rows of the queries times a stack of matrices.
+
+    Attributes
+    ----------
+    names
+        Parts of the stack; all rows of a query stand below each other in this order.
+    values
+        (q · names, n).
+    skipped
+        (q · names, words) what was not multiplied: words that very many concepts use.
+    stack
+        (words, n) the matrix.
+    """
+
+    names: tuple[str, ...]
+    values: Matrix
+    skipped: SparseRows
+    stack: Matrix
+
+    @classmethod
+    def of(cls, stack: StackedMatrix, rows: Mapping[str, SparseRows], most: int | None) -> _Product:
+        arranged, height = stack.arrange(rows), stack.matrix.shape[0]
+        if most is None:
+            nothing = arranged.where(np.zeros(len(arranged.data), bool))
+            return cls(tuple(rows), arranged.matrix(height) @ stack.matrix, nothing, stack.matrix)
+        limits = [most if name in _RETRIEVED else _FEW for name in rows]
+        read = stack.rarest(arranged, np.tile(limits, len(arranged.counts) // len(rows)))
+        return cls(tuple(rows), arranged.where(read).matrix(height) @ stack.matrix, arranged.where(~read), stack.matrix)
 
 
 class LexicalScores:
@@ -34,9 +71,12 @@ class LexicalScores:
         Words of the n concepts.
     bags
         Of the q queries, by name of the bag.
+    most
+        Uses of a query's words or letter runs that are read to find concepts, by each measure: those of the rarest.
+        What is computed for the pairs of a pool counts all of them. None reads all.
     """
 
-    def __init__(self, index: LexicalIndex, bags: Mapping[str, EncodedBags]) -> None:
+    def __init__(self, index: LexicalIndex, bags: Mapping[str, EncodedBags], most: int | None = None) -> None:
         unit = {name: index.bags[name].unit_rows(*bags[name]) for name in ("spelling", "words")}
         rows: dict[str, SparseRows] = {}
         for bag in SINGLE_WORD:
@@ -44,25 +84,27 @@ class LexicalScores:
         for bag in SEVERAL_WORDS:
             rows[share_feature(bag)] = index.bags[bag].weight_shares(*bags[bag])
         self.n_queries = len(next(iter(bags.values())).n_unknown)
-        self.parts = (
-            (SIMILARITIES, index.similarity.multiply(unit | {"words, children": unit["words"]})),
-            (tuple(rows), index.children_words.multiply(rows)),
+        self.products = (
+            _Product.of(index.similarity, unit | {"words, children": unit["words"]}, most),
+            _Product.of(index.children_words, rows, most),
         )
 
     def at(self, pool: Pool) -> dict[str, Floats]:
         """(p,) by name, of the pairs of a pool; counts as their logarithm log(1 + count)."""
         values: dict[str, Floats] = {}
-        for names, matrix in self.parts:
-            table = np.zeros((len(names), len(pool)), np.float32)
-            for part, places, entries in self._in_pool(names, matrix, pool):
+        for product in self.products:
+            table = np.zeros((len(product.names), len(pool)), np.float32)
+            for part, places, entries in self._in_pool(product, pool):
                 table.reshape(-1)[part * len(pool) + places] = entries
-            values |= dict(zip(names, table, strict=True))
+            _add_skipped(table, product, pool)
+            values |= dict(zip(product.names, table, strict=True))
         for bag in SINGLE_WORD:
             np.log1p(values[count_feature(bag)], out=values[count_feature(bag)])
         return values
 
-    def _in_pool(self, names: Sequence[str], matrix: Matrix, pool: Pool) -> Iterator[tuple[Longs, Longs, Floats]]:
+    def _in_pool(self, product: _Product, pool: Pool) -> Iterator[tuple[Longs, Longs, Floats]]:
         """Entries of a product that belong to pairs of a pool: number of the name, place in the pool, value."""
+        n_names, matrix = len(product.names), product.values
         step = max(1, _PLACES // pool.size)
         places = np.full(min(step, self.n_queries) * pool.size, -1, np.int32)
         for start in range(0, self.n_queries, step):
@@ -70,10 +112,10 @@ class LexicalScores:
             first, last = pool.ends[start], pool.ends[stop]
             keys = pool.keys[first:last] - start * pool.size
             places[keys] = np.arange(first, last)
-            ends = matrix.indptr[start * len(names) : stop * len(names) + 1]
+            ends = matrix.indptr[start * n_names : stop * n_names + 1]
             inside = slice(ends[0], ends[-1])
-            row = np.repeat(np.arange((stop - start) * len(names), dtype=np.int32), np.diff(ends))
-            query, part = np.divmod(row, np.int32(len(names)))
+            row = np.repeat(np.arange((stop - start) * n_names, dtype=np.int32), np.diff(ends))
+            query, part = np.divmod(row, np.int32(n_names))
             place = places[query * np.int32(pool.size) + matrix.indices[inside]]
             present = np.flatnonzero(place >= 0)
             yield part[present], place[present], matrix.data[inside][present]
@@ -82,7 +124,7 @@ class LexicalScores:
     def largest(self, count: int, parts: Sequence[str]) -> Longs:
         """Keys (k,), query · n + position, of the concepts with the largest values for each query and part."""
         keys = []
-        for names, matrix in self.parts:
+        for names, matrix, *_ in self.products:
             chosen = np.array([number for number, name in enumerate(names) if name in parts], np.int64)
             rows = (np.arange(self.n_queries)[:, None] * len(names) + chosen).ravel()
             starts, stops = matrix.indptr[rows].astype(np.int64), matrix.indptr[rows + 1].astype(np.int64)
@@ -90,14 +132,34 @@ class LexicalScores:
             long = np.flatnonzero(stops - starts > count)
             bounds = zip(starts[long].tolist(), stops[long].tolist(), first[long].tolist(), strict=True)
             for start, stop, shift in bounds:
-                cut = stop - start - count
-                places = start + matrix.data[start:stop].argpartition(cut)[cut:]
-                keys.append(matrix.indices[places].astype(np.int64) + shift)
+                chosen_entries = start + _largest(matrix.data[start:stop], count)
+                keys.append(matrix.indices[chosen_entries].astype(np.int64) + shift)
             short = np.flatnonzero(stops - starts <= count)
             lengths = stops[short] - starts[short]
             within = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
             keys.append(matrix.indices[np.repeat(starts[short], lengths) + within] + np.repeat(first[short], lengths))
         return np.concatenate(keys)
+
+
+def _largest(values: Floats, count: int) -> Longs:
+    """Places of the ``count`` largest of more values than that."""
+    if len(values) > _LONG:
+        return largest_columns(values[None], count)[0]
+    return values.argpartition(len(values) - count)[len(values) - count :]
+
+
+def _add_skipped(table: Floats, product: _Product, pool: Pool) -> None:
+    """Add what skipped words contribute to the pairs of a pool to ``table`` (names, p)."""
+    skipped, stack = product.skipped, product.stack
+    row = np.repeat(np.arange(len(skipped.counts)), skipped.counts)
+    query, part = np.divmod(row, len(product.names))
+    pairs = pool.slices()
+    entries = zip(query.tolist(), part.tolist(), skipped.columns.tolist(), skipped.data.tolist(), strict=True)
+    for number, name, word, weight in entries:
+        start, stop = stack.indptr[word : word + 2].tolist()
+        users, asked = stack.indices[start:stop], pool.positions[pairs[number]].astype(stack.indices.dtype)
+        place = np.minimum(np.searchsorted(users, asked), stop - start - 1)
+        table[name, pairs[number]] += np.float32(weight) * stack.data[start + place] * (users[place] == asked)
 
 
 def name_mentions(index: LexicalIndex, queries: Sequence[ParsedConcept], size: int) -> dict[str, SparseColumn]:
