@@ -113,7 +113,7 @@ def load(
     Raises
     ------
     InputError
-        The folder is no model, is damaged, was written by another version, or needs an encoder that was not given.
+        The folder is no model, is damaged, of another version, or needs an encoder or memory that is not there.
     """
     _require_memory(Path(path))
     stored = artifact.load(path, METHOD)
@@ -124,7 +124,6 @@ def load(
         network = SphereNetwork(vectors.full.shape[1], config.network)
         network.load_state_dict({key: torch.from_numpy(value) for key, value in tensors["network"].items()})
         ranker = Ranker.from_arrays(tensors["ranker"], manifest["ranker"])
-        insertion = Insertion.from_arrays(tensors["insertion"]) if "insertion" in tensors else None
         history = tuple(Epoch(**entry) for entry in manifest["history"])
         tokens, index, names = _stored_indexes(stored, vectors)
     config, text_encoder = _encoder(config, manifest.get("encoder"), encoder, device, path)
@@ -137,7 +136,7 @@ def load(
             encoder=text_encoder,
             network=network.eval(),
             ranker=_with_reader(ranker, config, tensors.get("reader", {}), text_encoder),
-            insertion=insertion,
+            insertion=Insertion.from_arrays(tensors["insertion"]) if "insertion" in tensors else None,
             history=history,
             taxonomy=stored.taxonomy,
             text_vectors=vectors,
