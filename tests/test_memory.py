@@ -73,9 +73,7 @@ def test_queries_that_do_not_fit_are_refused_before_they_are_encoded(
         raise AssertionError("encoded although the memory was not there")
 
     monkeypatch.setattr(GramEncoder, "encode", never)
-    with pytest.raises(
-        InputError, match=r"^placing 2 concepts among .* needs about .* fewer at a time$"
-    ):
+    with pytest.raises(InputError, match=r"^placing 2 concepts among .* needs about .* fewer at a time$"):
         list(model.suggest_many(["sea eagle", "reed warbler"]))
 
 

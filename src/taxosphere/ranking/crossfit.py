@@ -19,13 +19,7 @@ from taxosphere.ranking.features.shortlist import Shortlist, make_shortlist, nov
 from taxosphere.ranking.lexical.tokens import ConceptTokens
 from taxosphere.ranking.queries import Queries, embed, encode_queries
 from taxosphere.ranking.reading import MakeReader, ShortlistReader
-from taxosphere.ranking.retrieval import (
-    DEFAULT_FIRST_STAGE,
-    FirstStage,
-    Sample,
-    fit_first_stage,
-    sample_candidates,
-)
+from taxosphere.ranking.retrieval import DEFAULT_FIRST_STAGE, FirstStage, Sample, fit_first_stage, sample_candidates
 from taxosphere.taxonomy import Concept, Taxonomy
 from taxosphere.taxonomy.split import Split, hide
 from taxosphere.typing import Booleans, Floats, Longs, Progress
