@@ -24,8 +24,8 @@ def gamma(head: SelectedHead, seed: Taxonomy, config: OrbitConfig) -> float:
     kept = torch.tensor([seed.position(id) for id in head.split.seed.ids])
     queries = torch.tensor([seed.position(query.id) for query in head.split.queries])
     with torch.no_grad():
-        blocks = torch.split(head.vectors, _BLOCK)  # hidden layers of all concepts would fill the memory
-        points = torch.cat([head.trial.points(head.trial.lift(block)) for block in blocks])
+        parts = torch.split(head.vectors, _BLOCK)  # hidden layers of all concepts would fill the memory
+        points = torch.cat([head.trial.points(head.trial.lift(part)) for part in parts])
     candidates = points[kept]
     asked = np.linspace(0, len(queries) - 1, min(len(queries), _QUERIES)).astype(np.int64)
     blocks = (

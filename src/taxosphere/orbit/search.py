@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -48,7 +49,7 @@ def top_k(queries: Floats, rows: Floats, k: int) -> Longs:
         found.append((query, start + row, products.ravel()[places]))
         n_found += len(row)
         if n_found > _WAITING * k * len(queries) or start + _BLOCK >= len(rows):
-            best = best.join(*map(np.concatenate, zip(*found, strict=True)), k)
+            best = best.join(found, k)
             found, n_found = [], 0
             if best.values.shape[1] == k > 0:
                 bound = best.values.min(1)
@@ -62,10 +63,15 @@ class _Best:
     values: Floats
     positions: Longs
 
-    def join(self, query: Longs, position: Longs, product: Floats, k: int) -> _Best:
-        """The k largest of these and of further ones (e,), whose positions ascend for each query and are larger."""
+    def join(self, found: Sequence[tuple[Longs, Longs, Floats]], k: int) -> _Best:
+        """The k largest of these and of further ones, whose positions ascend for each query and are larger.
+
+        ``found`` has query, position and product (e,) of some at a time.
+        """
+        query = np.concatenate([part[0] for part in found])
         order = np.argsort(query, kind="stable")
-        query, position, product = query[order], position[order], product[order]
+        query, position = query[order], np.concatenate([part[1] for part in found])[order]
+        product = np.concatenate([part[2] for part in found])[order]
         counts = np.bincount(query, minlength=len(self.values))
         column = self.values.shape[1] + np.arange(len(query)) - np.repeat(np.cumsum(counts) - counts, counts)
         shape = len(self.values), self.values.shape[1] + int(counts.max(initial=0))

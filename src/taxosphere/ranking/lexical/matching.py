@@ -145,7 +145,7 @@ def _largest(values: Floats, count: int) -> Longs:
     """Places of the ``count`` largest of more values than that."""
     if len(values) > _LONG:
         return largest_columns(values[None], count)[0]
-    return values.argpartition(len(values) - count)[len(values) - count :]
+    return np.asarray(values.argpartition(len(values) - count)[len(values) - count :], np.int64)
 
 
 def _add_skipped(table: Floats, product: _Product, pool: Pool) -> None:
