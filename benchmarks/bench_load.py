@@ -48,7 +48,6 @@ def make(size: int, folder: Path) -> None:
         encoder=made_up.Known({}),
         network=new_network(made_up.DIM, config, 0).eval(),
         ranker=ranker,
-        insertion=None,
         history=(),
         taxonomy=made_up.taxonomy(size),
         text_vectors=TextVectors(full, name),

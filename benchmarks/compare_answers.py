@@ -5,13 +5,15 @@
 
 `write` is run with one version of the code on the path, `compare` with the other. Queries are made from names and
 descriptions of the model's own taxonomy: two names joined, so that nothing has the name already. A third has
-no description. Vectors are those of the model's encoder; for a model made by `bench_load.py` they are drawn.
+no description. Vectors are those of the model's encoder; for a model made by `bench_load.py` they are drawn,
+and the time of a query is printed too.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import time
 from pathlib import Path
 
 import made_up
@@ -21,6 +23,7 @@ from taxosphere import Concept, Polaris, artifact, atomic
 from taxosphere.taxonomy import Taxonomy
 
 K = 10
+BATCH = 64
 
 
 def queries(taxonomy: Taxonomy, count: int) -> list[Concept]:
@@ -41,6 +44,11 @@ def answers(folder: Path, count: int) -> list[dict[str, object]]:
     model = Polaris.load(folder, encoder=made_up.Known({}) if made else None)
     asked = queries(model.taxonomy, count)
     batch = list(model.suggest_many(asked, k=K))
+    if made:  # vectors are known now
+        began = time.process_time()
+        for start in range(0, count, BATCH):
+            list(model.suggest_many(asked[start : start + BATCH], k=K))
+        print(f"{1e3 * (time.process_time() - began) / count:.1f} CPU ms a query in batches of {BATCH}")
     alone = [model.suggest(concept, k=K) for concept in asked[::10]]
     return [
         {
