@@ -37,20 +37,20 @@ def top_k(queries: Floats, rows: Floats, k: int) -> Longs:
     if len(queries) == 0:
         return np.zeros((0, min(k, len(rows))), np.int64)
     best = _Best(np.zeros((len(queries), 0), np.float32), np.zeros((len(queries), 0), np.int64))
-    found: list[tuple[Longs, Longs, Floats]] = []  # query, position and product of what may be among the k largest
+    collected: list[tuple[Longs, Longs, Floats]] = []  # query, position and product of what may be among the k largest
     bound, columns = np.full(len(queries), -np.inf, np.float32), np.ascontiguousarray(queries.T)
-    n_found = 0
+    n_collected = 0
     for start in range(0, len(rows), _BLOCK):
         block = rows[start : start + _BLOCK]
         # a few queries as the right factor take less time than as the left one
         products = block @ columns if len(queries) > 2 else dot_products(queries, block).T  # (b, q)
         places = np.flatnonzero(products > bound)
         row, query = np.divmod(places, len(queries))
-        found.append((query, start + row, products.ravel()[places]))
-        n_found += len(row)
-        if n_found > _WAITING * k * len(queries) or start + _BLOCK >= len(rows):
-            best = best.join(found, k)
-            found, n_found = [], 0
+        collected.append((query, start + row, products.ravel()[places]))
+        n_collected += len(row)
+        if n_collected > _WAITING * k * len(queries) or start + _BLOCK >= len(rows):
+            best = best.join(collected, k)
+            collected, n_collected = [], 0
             if best.values.shape[1] == k > 0:
                 bound = best.values.min(1)
     return best.positions
@@ -63,15 +63,15 @@ class _Best:
     values: Floats
     positions: Longs
 
-    def join(self, found: Sequence[tuple[Longs, Longs, Floats]], k: int) -> _Best:
+    def join(self, collected: Sequence[tuple[Longs, Longs, Floats]], k: int) -> _Best:
         """The k largest of these and of further ones, whose positions ascend for each query and are larger.
 
-        ``found`` has query, position and product (e,) of some at a time.
+        ``collected`` has query, position and product (e,) of some at a time.
         """
-        query = np.concatenate([part[0] for part in found])
+        query = np.concatenate([part[0] for part in collected])
         order = np.argsort(query, kind="stable")
-        query, position = query[order], np.concatenate([part[1] for part in found])[order]
-        product = np.concatenate([part[2] for part in found])[order]
+        query, position = query[order], np.concatenate([part[1] for part in collected])[order]
+        product = np.concatenate([part[2] for part in collected])[order]
         counts = np.bincount(query, minlength=len(self.values))
         column = self.values.shape[1] + np.arange(len(query)) - np.repeat(np.cumsum(counts) - counts, counts)
         shape = len(self.values), self.values.shape[1] + int(counts.max(initial=0))
