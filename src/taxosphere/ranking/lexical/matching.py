@@ -144,7 +144,7 @@ class LexicalScores:
 def _largest(values: Floats, count: int) -> Longs:
     """Places of the ``count`` largest of more values than that."""
     if len(values) > _LONG:
-        return largest_columns(values[None], count)[0]
+        return largest_columns(values[None], count).reshape(-1)
     return np.asarray(values.argpartition(len(values) - count)[len(values) - count :], np.int64)
 
 
