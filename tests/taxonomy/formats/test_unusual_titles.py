@@ -131,3 +131,12 @@ def test_the_sheet_with_titles_is_taken_before_a_longer_one(tmp_path: Path) -> N
         log.append([i, "changed", "x"])
     book.save(tmp_path / "book.xlsx")
     assert set(Taxonomy.read(tmp_path / "book.xlsx").edges()) == {("1", "2")}
+
+
+def test_bookings_with_accounts_are_no_paths(tmp_path: Path) -> None:
+    path = tmp_path / "bookings.csv"
+    accounts = ("Income:Sales", "Income:Services", "Expenses:Office:Paper", "Expenses:Office", "Expenses:Travel")
+    rows = [f"2024-01-{i + 1:02},{accounts[i % 5]},text {i},{i}.50" for i in range(25)]
+    path.write_text("\n".join(["Date,Account,Text,Amount", *rows, ""]))
+    with pytest.raises(InputError, match="--map"):
+        Taxonomy.read(path)

@@ -96,16 +96,13 @@ def open_table(path: Path, options: ReadOptions, most: int | None = None) -> tup
             fault = fault or error
     if not readings:
         raise fault or InputError("no sheet of the workbook holds a cell", path=path)
-    grid, reading = max(readings, key=lambda item: (_is_sure(*item), len(item[0].rows)))
+    # Any table could be an edge list, so that one comes last.
+    sure = [item for item in readings if item[1].layout != EDGES or "parent" in item[1].roles or _width(item[0]) == 2]
+    grid, reading = max(sure or readings, key=lambda item: len(item[0].rows))
     if len(names) > 1:
         others = ", ".join(f"'{name}'" for name in names if name != grid.sheet)
         grid.notes.append(f"sheet '{grid.sheet}' read, not {others}; --sheet names another")
     return grid, reading
-
-
-def _is_sure(grid: Grid, reading: Reading) -> bool:
-    """Whether titles or cells made the layout; any table could be an edge list."""
-    return reading.layout != EDGES or "parent" in reading.roles or _width(grid) == 2
 
 
 def recognise(path: Path, options: ReadOptions) -> str:
@@ -287,10 +284,13 @@ def _is_path_column(grid: Grid, reading: Reading) -> bool:
     """The column whose cells are paths, and the one that holds ids beside it."""
     width = _width(grid)
     styles = {i: paths.recognise_style(column(grid, reading, i), with_ids=width == 1) for i in range(width)}
+    measured = any(cell_kinds.are_measures(column(grid, reading, i)) for i in range(width))  # a list of bookings
     candidates = {
         i: style
         for i, style in styles.items()
-        if style is not None and (width == 1 or paths.is_believable(column(grid, reading, i), style))
+        if style is not None
+        and (width == 1 or paths.is_believable(column(grid, reading, i), style))
+        and (style.separator in paths.CLEAR or not measured)
     }
     if not candidates:
         return False

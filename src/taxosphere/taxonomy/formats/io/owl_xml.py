@@ -64,7 +64,11 @@ class _Reader:
         self.parser.StartElementHandler = self._start
         self.parser.EndElementHandler = self._end
         self.parser.CharacterDataHandler = self.texts.append
-        self.parser.Parse(text, True)
+        try:
+            self.parser.Parse(text, True)
+        except expat.ExpatError as error:  # a blank in a namespace, which only this parser looks into
+            message = f"XML syntax error: {expat.ErrorString(error.code)}"
+            raise InputError(message, path=self.path, line=error.lineno) from None
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         name = name.rpartition(" ")[2]
