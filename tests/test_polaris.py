@@ -17,7 +17,7 @@ from taxosphere import Concept, Polaris, PolarisConfig, Taxonomy, artifact, fitt
 from taxosphere.cli import main
 from taxosphere.encoders.text.precomputed import PrecomputedEncoder
 from taxosphere.errors import InputError, TaxosphereError
-from taxosphere.ranking.lexical import index as lexical_index
+from taxosphere.ranking.lexical import tokens
 from taxosphere.taxonomy.string_column import StringColumn
 
 QUICK = PolarisConfig().with_overrides(
@@ -64,7 +64,7 @@ def test_saved_and_loaded_models_score_alike(model: Polaris, tmp_path: Path) -> 
 def test_a_large_model_is_mapped_and_scores_alike(
     model: Polaris, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (artifact, persistence, lexical_index):
+    for module in (artifact, persistence, tokens):
         monkeypatch.setattr(module, "MAPPED", 10)
     queries = [Concept("a", "green fish"), Concept("b", "tall tree", "a tree that is called tall")]
     model.save(tmp_path / "model")

@@ -264,7 +264,7 @@ def places_needed(k: int) -> int:
 def _reasons(ranking: Ranking, n_places: int) -> list[list[dict[str, float]]]:
     """For each query and each of the first places, the largest contributions by name of the feature."""
     contributions = ranking.contributions[:, :n_places]
-    flat = contributions.reshape(-1, contributions.shape[2])
+    flat = contributions.reshape(len(contributions) * n_places, contributions.shape[2])
     largest = largest_columns(np.abs(flat), _REASONS)
     order = np.argsort(-np.abs(np.take_along_axis(flat, largest, 1)), axis=1, kind="stable")
     largest = np.take_along_axis(largest, order, 1)
