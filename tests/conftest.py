@@ -6,8 +6,13 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from taxosphere import Taxonomy
+
+# No time limit for a made-up example: a busy machine is no failure.
+settings.register_profile("taxosphere", deadline=None, max_examples=60)
+settings.load_profile("taxosphere")
 
 
 def _shared(name: str, variable: str) -> Path:
