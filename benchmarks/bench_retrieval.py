@@ -1,9 +1,10 @@
 """How many true parents retrieval finds, and what the ranking loses beside features of all concepts.
 
-    python benchmarks/bench_retrieval.py FOLDER… [--leaves 400] [--out PAGE.md]
+    python benchmarks/bench_retrieval.py TAXONOMY… [--leaves 400] [--encoder minilm] [--out PAGE.md]
 
-Leaves of the published seed are hidden as validation queries; test queries are not touched. One head is trained without
-them; the ranking is that of the prior, so that all rows of a table are ranked by the same weights.
+Leaves of the published seed are hidden as validation queries; test queries are not touched. A taxonomy without a
+published split is taken as a whole. One head is trained without them; the ranking is that of the prior, so that all
+rows of a table are ranked by the same weights. Large taxonomies are asked with and without their bound on words.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from taxosphere.model.config import PolarisConfig
 from taxosphere.ranking.features.candidates import CandidateIndex
 from taxosphere.ranking.features.catalogue import FAMILIES
 from taxosphere.ranking.features.compute import compute_features
-from taxosphere.ranking.features.gather import Retrieval
+from taxosphere.ranking.features.gather import PRODUCTS, Retrieval
 from taxosphere.ranking.features.shortlist import make_shortlist
 from taxosphere.ranking.prior import read_prior
 from taxosphere.ranking.queries import Queries, embed, encode_queries
@@ -43,16 +44,25 @@ SETTINGS = {
     "nearest 80, by words 30, voters 40 (default)": Retrieval(),
     "nearest 200, by words 60, voters 80": Retrieval(nearest=200, by_words=60, voters=80, compressed=1000),
 }
+LARGE = {
+    "rarest words (default)": Retrieval(),
+    "all words": Retrieval(word_uses=10**9),
+    "all words, nearest 200, by words 60, voters 80": Retrieval(
+        nearest=200, by_words=60, voters=80, compressed=1000, word_uses=10**9
+    ),
+}
+"""Above `PRODUCTS` concepts; features of all of them would not fit into memory."""
 
 
-def prepare(folder: str, n_leaves: int) -> tuple[CandidateIndex, Queries, tuple[Longs, ...]]:
+def prepare(folder: str, n_leaves: int, encoder: str) -> tuple[CandidateIndex, Queries, tuple[Longs, ...]]:
     """Candidates without the hidden leaves, these leaves as queries, and their true parents."""
     config = PolarisConfig()
     taxonomy, _ = protocol.prepare(Taxonomy.read(folder), repair=True)
-    seed = protocol.make_split(taxonomy, read_parts(Path(folder)), protocol.Plan(), 0).seed
+    published = (Path(folder) / "split.tsv").is_file()
+    seed = protocol.make_split(taxonomy, read_parts(folder), protocol.Plan(), 0).seed if published else taxonomy
     leaves = np.random.default_rng(7).permutation(np.flatnonzero(seed.hideable))[:n_leaves]
     split = hide(seed, np.sort(leaves))
-    vectors = encode_text_vectors(text_encoders.load("minilm"), list(seed.concepts()))
+    vectors = encode_text_vectors(text_encoders.load(encoder), list(seed.concepts()))
     kept = np.array([seed.position(id) for id in split.seed.ids])
     hidden = np.array([seed.position(query.id) for query in split.queries])
     network = embedding.frozen(vectors, config, EPOCHS)(split.seed, kept, 0)[1]
@@ -95,6 +105,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folders", nargs="+")
     parser.add_argument("--leaves", type=int, default=400)
+    parser.add_argument("--encoder", default="minilm")
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     settings = PolarisConfig().ranking
@@ -106,9 +117,9 @@ def main() -> None:
         "| --- | --- | --: | --: | --: | --: | --: | --: |",
     ]
     for folder in options.folders:
-        index, queries, gold = prepare(folder, options.leaves)
+        index, queries, gold = prepare(folder, options.leaves, options.encoder)
         measure(index, queries.part(slice(0, BLOCK)), gold[:BLOCK], ranker, Retrieval())  # builds the index
-        for name, how in SETTINGS.items():
+        for name, how in (LARGE if len(index.taxonomy) > PRODUCTS else SETTINGS).items():
             row = f"| {Path(folder).name} ({len(index.taxonomy):,}) | {name} | "
             table.append(row + measure(index, queries, gold, ranker, how) + " |")
             print(table[-1], flush=True)
