@@ -272,7 +272,7 @@ def _columns(header: list[str]) -> list[str]:
     ours = {column.removesuffix(cells.ESCAPED) for column in columns}
     ranked: dict[str, tuple[int, int]] = {}
     for i, title in enumerate(header):
-        item = titles.meaning(title) if columns[i].removesuffix(cells.ESCAPED) not in COLUMNS else None
+        item = titles.meaning_in_list(title) if columns[i].removesuffix(cells.ESCAPED) not in COLUMNS else None
         if item is not None and item.role in COLUMNS and item.role not in ours:
             ranked[item.role] = min(ranked.get(item.role, (item.rank, i)), (item.rank, i))
     for role, (_, i) in ranked.items():

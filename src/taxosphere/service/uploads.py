@@ -24,7 +24,7 @@ from taxosphere.taxonomy.formats.io import json_values
 from taxosphere.taxonomy.formats.io.encodings import recognise
 from taxosphere.taxonomy.formats.io.streams import numbered_lines
 from taxosphere.taxonomy.formats.io.tables import read_rows
-from taxosphere.taxonomy.formats.io.titles import UNUSUAL, meaning
+from taxosphere.taxonomy.formats.io.titles import UNUSUAL, meaning_in_list
 
 KINDS = (".csv", ".tsv", ".txt", ".jsonl", ".xlsx")
 PREVIEW = 20
@@ -187,7 +187,7 @@ def _number(cell: object) -> str:
 
 def _meanings(titles: list[str]) -> list[tuple[int, str, str]]:
     """How usual a title is for its role (less is more), the role and the title, where it has one of ours."""
-    meant = [(title, meaning(title)) for title in titles]
+    meant = [(title, meaning_in_list(title)) for title in titles]
     return [(item.rank, item.role, title) for title, item in meant if item is not None and item.role in ROLES]
 
 

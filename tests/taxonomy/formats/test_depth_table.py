@@ -117,10 +117,10 @@ def test_objects_by_id_below_the_name_of_the_whole(tmp_path: Path) -> None:
 
 
 def test_one_concept_among_many_objects_is_refused(tmp_path: Path) -> None:
-    classes = "".join(f"  c{i}: {{is_a: c{i // 2}}}\n" for i in range(1, 9))
+    types = "".join(f"  t{i}: {{is_a: t{i // 2}}}\n" for i in range(1, 9))
     slots = "".join(f"  s{i}: {{is_a: s{i // 2}}}\n" for i in range(1, 9))
-    with pytest.raises(InputError, match="one concept, 'model', and 'classes', 'slots' hold objects"):
-        read(tmp_path, f"name: model\nclasses:\n{classes}slots:\n{slots}", "x.yaml")
+    with pytest.raises(InputError, match="one concept, 'model', and 'types', 'slots' hold objects"):
+        read(tmp_path, f"name: model\ntypes:\n{types}slots:\n{slots}", "x.yaml")
 
 
 def test_nexus_by_its_own_suffix(tmp_path: Path) -> None:

@@ -142,6 +142,7 @@ ROLES = {
     "path": PATH,
 }
 _EXACT = {title: (role, rank) for role, titles in ROLES.items() for rank, title in enumerate(titles)}
+_COUNTING = frozenset(("nummer", "nr", "编号"))
 UNUSUAL = 1000  # rank of a title that only a pattern makes one of its role
 
 
@@ -177,6 +178,12 @@ def meaning(title: str) -> Meaning | None:
     if rest and first in LANGUAGES and len(first) > 2 and (result := _plain_meaning(rest)):
         return Meaning(result.role, result.rank, result.by_id, LANGUAGES[first])
     return None
+
+
+def meaning_in_list(title: str) -> Meaning | None:
+    """The same in a list of new concepts, where a number counts the rows: ids of the taxonomy are given later."""
+    item = meaning(title)
+    return None if item is not None and item.role == "id" and words(title) in _COUNTING else item
 
 
 def _plain_meaning(text: str) -> Meaning | None:
