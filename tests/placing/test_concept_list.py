@@ -182,10 +182,9 @@ def test_columns_of_the_user_are_kept(tmp_path: Path, animals: Taxonomy, name: s
 
 
 def test_a_number_of_the_row_is_no_id(tmp_path: Path, animals: Taxonomy) -> None:
-    (row,) = read_list(_write(tmp_path, "l.csv", "Nr;Begriff;Definition\n7;owl;a bird of the night\n"), animals)
-    assert row.concept.id != "7"
-    assert (row.concept.name, row.concept.description) == ("owl", "a bird of the night")
-    assert row.columns["Nr"] == "7"
+    (concept,) = read_concepts(_write(tmp_path, "n.csv", "Nr;Begriff;Definition\n7;owl;a bird\n"), animals)
+    assert (concept.id, concept.name, concept.description) == ("owl", "owl", "a bird")
+    assert concept.extras == (("Nr", "7"),)
 
 
 def test_a_list_may_be_a_workbook(tmp_path: Path, animals: Taxonomy) -> None:
