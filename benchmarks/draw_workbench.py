@@ -23,13 +23,30 @@ def draw(folder: Path) -> None:
     """Put the tables between their marks in the page."""
     page = folder.with_suffix(".md")
     text = page.read_text(encoding="utf-8")
-    for name, table in (("load", loads(folder)), ("soak", soak(folder)), ("expand", expand(folder))):
+    tables = {"sessions": sessions, "load": loads, "soak": soak, "expand": expand}
+    for name, table in ((name, make(folder)) for name, make in tables.items()):
         marks = re.compile(rf"(<!-- {name} -->\n).*?(<!-- end -->)", re.DOTALL)
         if len(marks.findall(text)) != 1:
             raise SystemExit(f"{page} has no place for the table '{name}'")
         written = "\n".join(table) + "\n"
         text = marks.sub(lambda found, written=written: found[1] + written + found[2], text)
     atomic.write_text(page, text)
+
+
+def sessions(folder: Path) -> list[str]:
+    """One row for each review session by keyboard."""
+    record = read(folder / "sessions.json")
+    if record is None:
+        return []
+    rows = [
+        "| a curator who | decisions | presses, most for one | seconds | a decision p50 / p95, ms |",
+        "|---|---|---|---|---|",
+    ]
+    for name, figures in record["sessions"].items():
+        times = f"{figures['ms']['p50']:.0f} / {figures['ms']['p95']:.0f}"
+        presses = f"{figures['presses']}, {figures['most']}"
+        rows.append(f"| {name} | {record['decisions']} | {presses} | {figures['seconds']} | {times} |")
+    return rows
 
 
 def loads(folder: Path) -> list[str]:

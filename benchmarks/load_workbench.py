@@ -128,7 +128,7 @@ def percentiles(seconds: list[float]) -> dict[str, float]:
     """Count, median, 95th and 99th percentile and maximum, in milliseconds."""
     if len(seconds) < 2:
         return {"count": len(seconds)}
-    cuts = statistics.quantiles(seconds, n=100)
+    cuts = statistics.quantiles(seconds, n=100, method="inclusive")
     figures = {"p50": cuts[49], "p95": cuts[94], "p99": cuts[98], "max": max(seconds)}
     return {"count": len(seconds), **{name: round(1000 * value, 1) for name, value in figures.items()}}
 
