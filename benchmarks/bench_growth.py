@@ -171,12 +171,12 @@ def page(results: dict[str, dict[str, Any]]) -> list[str]:
     lines = ["| CPU s | " + " | ".join(names) + " | exponent |", "| --- |" + " --: |" * (len(columns) + 1)]
 
     def line(label: str, values: list[float], digits: int = 1) -> None:
-        first, last = values[0], values[len(made) - 1]
-        ratio = made[-1]["concepts"] / made[0]["concepts"]
         cells = " | ".join("–" if math.isnan(value) else f"{value:.{digits}f}" for value in values)
-        lines.append(f"| {label} | {cells} | {exponent(first, last, ratio)} |")
+        grown = len(made) > 1
+        ratio = made[-1]["concepts"] / made[0]["concepts"] if grown else 1.0
+        lines.append(f"| {label} | {cells} | {exponent(values[0], values[len(made) - 1], ratio) if grown else ''} |")
 
-    for phase in made[0]["phases"]:
+    for phase in columns[0]["phases"]:
         line(phase, [r["phases"].get(phase, 0.0) for r in columns])
     line("epochs that were tried", [float(r.get("epochs", math.nan)) for r in columns], 0)
     line("**fit, all of it**", [r["fit"] for r in columns])
