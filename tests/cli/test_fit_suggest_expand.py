@@ -86,7 +86,7 @@ def test_a_fit_learns_from_decisions_of_a_database(
 def test_fine_tuning_says_how_long_it_takes(
     workplace: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("taxosphere.cli.commands.fit._LONG", 0.0)
+    monkeypatch.setattr("taxosphere.cli.costs._LONG", 0.0)
     more = ("--set", "training.encoder_epochs=1", "-o", str(workplace / "tuned"))
     assert _fit(workplace, "--fine-tune", *more) == 0
     told = capsys.readouterr().err

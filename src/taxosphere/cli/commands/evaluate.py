@@ -11,7 +11,7 @@ import typer
 
 from taxosphere import atomic
 from taxosphere.cli import output
-from taxosphere.cli.commands.fit import say_reading_cost
+from taxosphere.cli.costs import say_reading_cost
 from taxosphere.cli.options import READER, reads_taxonomy
 from taxosphere.cli.progress import steps
 from taxosphere.cli.seeds import LAST_SEED, refuse_seeds

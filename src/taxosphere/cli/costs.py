@@ -1,0 +1,68 @@
+"""What a fit is going to cost, said before it begins."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from taxosphere.cli import output
+from taxosphere.taxonomy import Taxonomy
+
+if TYPE_CHECKING:
+    from taxosphere.model.config import PolarisConfig
+
+_LONG = 180.0  # seconds of fine-tuning worth a word beforehand
+
+
+def say_how_long(taxonomy: Taxonomy, settings: PolarisConfig) -> None:
+    """Warn of a fine-tuning that takes minutes."""
+    seconds = tuning_seconds(taxonomy, settings)
+    if seconds > _LONG:
+        output.say(
+            f"fine-tuning will take about {seconds / 60:.0f} minutes on this machine; a fit that is stopped goes on "
+            "with --resume, and without --fine-tune it takes a small part of that"
+        )
+
+
+def say_reading_cost(taxonomy: Taxonomy, settings: PolarisConfig, *, runs: int = 1, n_queries: int = 0) -> None:
+    """Say what a second reader takes, where there is one, before it begins: lists of ``runs`` fits, and queries."""
+    if not settings.ranking.reader:
+        return
+    from taxosphere.fitting import load_encoder
+    from taxosphere.ranking.crossfit import n_lists
+    from taxosphere.ranking.foreign import foreign_concepts
+    from taxosphere.readers.cost import reading_cost
+
+    n_foreign = len(foreign_concepts(load_encoder(settings)))
+    count = runs * (n_lists(taxonomy, settings.ranking, n_foreign, settings.seed) + n_queries)
+    cost = reading_cost(settings.ranking.reader, taxonomy, count, settings.ranking.reader_depth)
+    if cost is not None:
+        output.say(f"the second reader reads up to {cost}")
+
+
+def propose_fine_tuning(taxonomy: Taxonomy, settings: PolarisConfig) -> None:
+    """Say that fine-tuning may pay, and what it takes, where the seed has leaves to spare for it."""
+    from taxosphere.encoders.text.registry import has_weights
+    from taxosphere.fitting import load_encoder
+    from taxosphere.model.embedding import split_for_ranker
+
+    if split_for_ranker(taxonomy, settings.ranking, settings.seed) is None:
+        return
+    if has_weights(load_encoder(settings)):
+        minutes = math.ceil(tuning_seconds(taxonomy, settings) / 60)
+        output.say(
+            "a taxonomy of this size may rank better with --fine-tune, which lets the encoder learn along: about "
+            f"{minutes} minute{'s' if minutes != 1 else ''} more on this machine"
+        )
+
+
+def tuning_seconds(taxonomy: Taxonomy, settings: PolarisConfig) -> float:
+    """Estimated seconds of all fine-tunings of a fit."""
+    from taxosphere.encoders.text.registry import bare, trainable
+    from taxosphere.fitting import load_encoder
+    from taxosphere.model.duration import fine_tuning_seconds
+    from taxosphere.model.embedding import split_for_ranker
+
+    rest = split_for_ranker(taxonomy, settings.ranking, settings.seed)
+    seed, trainings = (taxonomy, 2 + settings.ranking.folds) if rest is None else (rest.seed, 1)
+    return trainings * fine_tuning_seconds(bare(trainable(load_encoder(settings))), seed, settings)
