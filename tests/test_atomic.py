@@ -41,7 +41,12 @@ def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
     assert names(tmp_path) == ["a.txt"]
 
 
-def test_a_folder_replaces_the_old_one_as_a_whole(tmp_path: Path) -> None:
+@pytest.mark.parametrize("exchange", [True, False])
+def test_a_folder_replaces_the_old_one_as_a_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, exchange: bool
+) -> None:
+    if not exchange:  # as on a system that cannot exchange two names
+        monkeypatch.setattr(atomic, "_exchanged", lambda *_: False)
     target = tmp_path / "model"
     target.mkdir()
     (target / "stale").touch()
@@ -49,6 +54,23 @@ def test_a_folder_replaces_the_old_one_as_a_whole(tmp_path: Path) -> None:
         (part / "fresh").touch()
         assert names(target) == ["stale"]
     assert names(target) == ["fresh"]
+    assert names(tmp_path) == ["model"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux exchanges two names in one call")
+def test_a_folder_that_is_replaced_is_never_missing(tmp_path: Path) -> None:
+    target = tmp_path / "model"
+    with atomic.folder(target) as part:
+        (part / "content").touch()
+    code = "import os, sys\nwhile os.path.exists(sys.argv[1]):\n    pass"
+    with subprocess.Popen([sys.executable, "-c", code, str(target)]) as watcher:  # ends where it is missing
+        try:
+            for _ in range(300):
+                with atomic.folder(target) as part:
+                    (part / "content").touch()
+            assert watcher.poll() is None
+        finally:
+            watcher.kill()
     assert names(tmp_path) == ["model"]
 
 

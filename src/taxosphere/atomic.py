@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import os
 import shutil
@@ -15,6 +16,9 @@ from typing import TypeVar
 from taxosphere.errors import InputError
 
 T = TypeVar("T")
+
+_HERE = -100  # AT_FDCWD of Linux: names are looked up from the working folder
+_EXCHANGE = 2  # RENAME_EXCHANGE of Linux
 
 
 def refuse_file(path: str | os.PathLike[str]) -> None:
@@ -128,8 +132,9 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
 def folder(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Yield a temporary folder that takes the place of ``path`` when the block ends well.
 
-    A folder cannot be replaced in one system call: the old one is moved aside first and removed last, so a kill in
-    between leaves the old content under ``.NAME.old`` and never a half-written mixture.
+    Where the system can exchange two names in one call (Linux), there is a whole folder under this name at every
+    moment. Elsewhere the old one is moved aside first and removed last: a kill in between leaves the old content under
+    ``.NAME.old`` and never a half-written mixture.
     """
     refuse_folder(path)
     target = _followed(path)
@@ -139,6 +144,8 @@ def folder(path: str | os.PathLike[str]) -> Iterator[Path]:
         yield temporary
         for place in (temporary, *temporary.rglob("*")):  # some libraries write private files
             place.chmod(_permissions(0o777 if place.is_dir() else 0o666))
+        if target.exists() and _exchanged(temporary, target):
+            return
         if target.exists():
             shutil.rmtree(aside, ignore_errors=True)
             target.rename(aside)
@@ -146,6 +153,16 @@ def folder(path: str | os.PathLike[str]) -> Iterator[Path]:
         shutil.rmtree(aside, ignore_errors=True)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _exchanged(one: Path, other: Path) -> bool:
+    """Give two folders each other's name in one system call; False where the system or the file system has none."""
+    try:
+        rename = ctypes.CDLL(None).renameat2
+    except (AttributeError, OSError, TypeError):  # an older C library, another system, Windows
+        return False
+    names = (os.fsencode(one), os.fsencode(other))
+    return bool(rename(_HERE, names[0], _HERE, names[1], _EXCHANGE) == 0)
 
 
 @contextmanager
