@@ -1,0 +1,148 @@
+"""Repeat the tests that use processes, threads, sockets, waiting or made-up examples, and count which of them fail.
+
+    python benchmarks/repeat_tests.py --out docs/results/repetitions.json [--times 20] [--chunk 5] [tests/FILE.py …]
+
+Without files: those of `FILES`, the most suspicious first. Each file runs in processes of its own, ``--chunk`` times in
+each: all its tests in their order with new fixtures, then all of them again. What was done is kept in OUT, so a run that
+was stopped goes on; delete OUT after the code has changed. Ends with 1 where a test failed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from taxosphere import atomic
+
+ROOT = Path(__file__).resolve().parents[1]
+FILES = (
+    "tests/service/test_live.py",
+    "tests/service/test_suggester.py",
+    "tests/service/test_worker.py",
+    "tests/scale/test_executors.py",
+    "tests/scale/test_stream.py",
+    "tests/scale/test_placer.py",
+    "tests/encoders/test_cache.py",
+    "tests/test_atomic.py",
+    "tests/service/test_deploy.py",
+    "tests/service/test_store.py",
+    "tests/service/test_mcp.py",
+    "tests/service/test_kill_decisions.py",
+    "tests/cli/test_serve.py",
+    "tests/cli/test_main.py",
+    "tests/cli/test_completion.py",
+    "tests/model/test_distributed.py",
+    "tests/service/test_threats.py",
+    "tests/service/test_api.py",
+    "tests/service/test_api_postgresql.py",
+    "tests/service/test_openapi.py",
+    "tests/ui/test_review.py",
+    "tests/ui/test_views.py",
+    "tests/ui/test_model.py",
+    "tests/decisions/test_fold.py",
+    "tests/decisions/test_applying.py",
+    "tests/decisions/test_exports.py",
+    "tests/contract/test_formats.py",
+    "tests/test_polaris.py",
+)
+
+
+# -- as a plugin of pytest ---------------------------------------------------------------------------------------------
+
+
+class Repeat:
+    """A plugin that runs every collected test several times and counts the outcomes."""
+
+    def __init__(self, times: int) -> None:
+        self.times = times
+        self.outcomes: Counter[str] = Counter()
+        self.failed: Counter[str] = Counter()
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
+        if session.testsfailed:  # a file that cannot be read: pytest says so
+            return None
+        for _ in range(self.times):
+            following = [*session.items[1:], None]  # after the last one, all fixtures are torn down
+            for item, after in zip(session.items, following, strict=True):
+                item.config.hook.pytest_runtest_protocol(item=item, nextitem=after)
+        return True
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.when == "call" or report.outcome != "passed":
+            self.outcomes[report.outcome] += 1
+        if report.failed:
+            self.failed[report.nodeid] += 1
+
+
+def run_here(file: str, times: int, out: Path) -> None:
+    """Repeat the tests of a file in this process and write the counts."""
+    repeat = Repeat(times)
+    code = pytest.main(["-q", "--tb=short", "-p", "no:cacheprovider", "-p", "no:xdist", file], plugins=[repeat])
+    counts = {"code": int(code), "outcomes": repeat.outcomes, "failed": repeat.failed}
+    out.write_text(json.dumps(counts), encoding="utf-8")
+
+
+# -- as a command ------------------------------------------------------------------------------------------------------
+
+
+def run_apart(file: str, times: int) -> dict[str, Any]:
+    """Counts of a file, repeated in a process of its own, and the processor time of that and its children."""
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / "counts.json"
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        command = [sys.executable, __file__, file, "--times", str(times), "--here", str(out)]
+        subprocess.run(command, cwd=ROOT, env={**os.environ, "OMP_NUM_THREADS": "1"}, check=False)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        ended = json.loads(out.read_text("utf-8")) if out.exists() else {"code": -1, "outcomes": {}, "failed": {}}
+        return {**ended, "cpu": cpu}
+
+
+def add(record: dict[str, Any], counts: dict[str, Any], times: int) -> None:
+    """Add the counts of some repetitions of a file to its record."""
+    record["times"] += times
+    record["cpu"] = round(record["cpu"] + counts["cpu"], 1)
+    for outcome, number in counts["outcomes"].items():
+        record[outcome] = record.get(outcome, 0) + number
+    for test, number in counts["failed"].items():
+        record["failures"][test] = record["failures"].get(test, 0) + number
+    if counts["code"] not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
+        record["failures"]["the process itself"] = record["failures"].get("the process itself", 0) + 1
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
+    parser.add_argument("files", nargs="*")
+    parser.add_argument("--times", type=int, default=20)
+    parser.add_argument("--chunk", type=int, default=5)
+    parser.add_argument("--out", type=Path)
+    parser.add_argument("--here", type=Path, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.here:
+        run_here(options.files[0], options.times, options.here)
+        return
+    if options.out is None:
+        parser.error("--out is needed")
+    done: dict[str, Any] = json.loads(options.out.read_text("utf-8")) if options.out.exists() else {}
+    for file in options.files or FILES:
+        record = done.setdefault(file, {"times": 0, "cpu": 0.0, "failures": {}})
+        while record["times"] < options.times:
+            times = min(options.chunk, options.times - record["times"])
+            add(record, run_apart(file, times), times)
+            atomic.write_text(options.out, json.dumps(done, indent=1) + "\n")
+    sys.exit(any(record["failures"] for record in done.values()))
+
+
+if __name__ == "__main__":
+    main()
