@@ -3,7 +3,7 @@
     python benchmarks/repeat_tests.py --out docs/results/repetitions.json [--times 20] [--chunk 5] [tests/FILE.py …]
 
 Without files: those of `FILES`, the most suspicious first. Each file runs in processes of its own, ``--chunk`` times in
-each: all its tests in their order with new fixtures, then all of them again. What was done is kept in OUT, so a run that
+each: all its tests in their order with new fixtures, then all of them again. What is done is kept in OUT, so a run that
 was stopped goes on; delete OUT after the code has changed. Ends with 1 where a test failed.
 """
 
