@@ -62,7 +62,8 @@ class LoggedProgress:
             self._progress(done, total, what)
 
 
-_VECTORS, _OTHER_BYTES = 6, 6000  # of a concept, at the peak of a fit: vectors that are held at once, and the rest
+# Of a concept, at the peak of a fit: vectors that are held at once, those that several encoders add, and the rest.
+_VECTORS, _VECTORS_OF_PARTS, _OTHER_BYTES = 6, 4, 6000
 
 
 @dataclass(frozen=True)
@@ -130,7 +131,7 @@ def fit_model(taxonomy: Taxonomy, config: PolarisConfig, encoder: EncoderLike | 
     prior = load_prior(config.ranking)
     taxonomy, image_encoder = collection.locate(taxonomy, config.images.encoder)
     encoder = _encoder_to_use(config, encoder, run.device)
-    _require_memory(len(taxonomy), encoder.dim)
+    _require_memory(len(taxonomy), encoder)
     encoding = f"encoding {len(taxonomy):,} concepts"
     run.progress(0, 1, encoding)
     foreign = foreign_concepts(encoder)
@@ -197,9 +198,11 @@ def _make_reader(encoder: TextEncoder, config: PolarisConfig, run: FitRun) -> Ma
     return lambda seed, random_state: ShortlistReader(make(seed, random_state), depth)
 
 
-def _require_memory(n_concepts: int, dim: int) -> None:
+def _require_memory(n_concepts: int, encoder: TextEncoder) -> None:
+    dim = encoder.dim
+    n_vectors = _VECTORS + (_VECTORS_OF_PARTS if text_encoders.part_dims(encoder) else 0)
     memory.require(
-        n_concepts * (_VECTORS * 4 * dim + _OTHER_BYTES),
+        n_concepts * (n_vectors * 4 * dim + _OTHER_BYTES),
         f"fitting {n_concepts:,} concepts with vectors of {dim} numbers",
         "fit a part of the taxonomy, use an encoder with shorter vectors, or a machine with more memory",
     )

@@ -121,8 +121,7 @@ def load(
     with artifact.same_layout(path):
         config = PolarisConfig.from_mapping(manifest["config"], path)
         vectors = TextVectors(**tensors["text_vectors"])
-        network = SphereNetwork(vectors.full.shape[1], config.network)
-        network.load_state_dict({key: torch.from_numpy(value) for key, value in tensors["network"].items()})
+        network = _network(vectors.full.shape[1], config, tensors["network"])
         ranker = Ranker.from_arrays(tensors["ranker"], manifest["ranker"])
         history = tuple(Epoch(**entry) for entry in manifest["history"])
         tokens, index, names = _stored_indexes(stored, vectors)
@@ -149,6 +148,16 @@ def load(
             texts = fitted.untuned_vectors.full
             images = ImageModel.from_arrays(tensors["images"], manifest["images"], stored.taxonomy, texts, device)
     return config, _with_stored(replace(fitted, image_model=images), stored)
+
+
+def _network(dim: int, config: PolarisConfig, arrays: Mapping[str, NDArray[Any]]) -> SphereNetwork:
+    """The head with its weights, and where several encoders stand side by side those of each of them."""
+    dims: list[int] = []
+    while (first := f"parts.{len(dims)}.layers.0.weight") in arrays:
+        dims.append(arrays[first].shape[1])
+    network = SphereNetwork(dim, config.network, part_dims=dims)
+    network.load_state_dict({key: torch.from_numpy(value) for key, value in arrays.items()})
+    return network
 
 
 def _require_memory(folder: Path) -> None:

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from taxosphere.model.config import RankingConfig
-from taxosphere.ranking.net import NetEnsemble, RankingNet, listwise_loss, train_nets
+from taxosphere.ranking.net import NetEnsemble, RankingNet, join_ensembles, listwise_loss, train_nets
 
 SETTINGS = RankingConfig(epochs=20, nets=2, hidden=8)
 
@@ -118,3 +118,17 @@ def test_a_prior_helps_where_there_is_little_to_learn_from() -> None:
     helped = train_nets(table, labels, settings, n_nets=2, random_state=0, prior=known)
     asked = _lists(300, seed=6)
     assert _right(helped, *asked) > _right(alone, *asked)
+
+
+def test_joined_ensembles_score_by_the_mean_of_their_nets_on_their_own_columns() -> None:
+    table, labels = _lists(60)
+    columns = [np.array([0, 1, 3]), np.array([0, 2])]
+    parts = [train_nets(table[..., some], labels, SETTINGS, n_nets=2, random_state=0, prior=None) for some in columns]
+    joined = join_ensembles(parts, columns, 4)
+    separate = [_scores(part, table[..., some]) for part, some in zip(parts, columns, strict=True)]
+    np.testing.assert_allclose(_scores(joined, table), np.mean(separate, axis=0), atol=1e-5)
+    places = np.zeros((60, 1), np.int64)
+    expected = np.zeros((60, 1, 4), np.float32)
+    for part, some in zip(parts, columns, strict=True):
+        expected[..., some] += part.contributions(part.standardise(table[..., some]), places) / 2
+    np.testing.assert_allclose(joined.contributions(joined.standardise(table), places), expected, atol=1e-5)

@@ -19,6 +19,7 @@ from taxosphere.encoders.text.registry import (
     Trainable,
     bare,
     encode_text_vectors,
+    part_dims,
     trainable,
     with_tuned,
 )
@@ -100,7 +101,9 @@ def fit(
             "alone, or keep all of it frozen"
         )
     head = fit_head(torch.from_numpy(views.full), seed, config, run, start=start, split=split)
-    refit = _refit_head(vectors, head, config, run, share=share and split is not None)
+    share = share and split is not None
+    _add_heads_of_parts(head, encoder, views, seed, config, run, share=share, start=start)
+    refit = _refit_head(vectors, head, config, run, share=share)
     untuned = FittedEmbedding(encoder, views, vectors, head, refit)
     if learner is None:
         return untuned
@@ -130,9 +133,49 @@ def _fit_tuned_once(
     tuned = with_tuned(encoder, tuned_encoder(trial).tuned)
     vectors = encode_text_vectors(tuned, [*seed.concepts(), *foreign])
     views = _of_seed(vectors, seed)
-    head = fit_head(torch.from_numpy(views.full), seed, config, _labelled(run, "on-tuned-"), split=split)
+    run = _labelled(run, "on-tuned-")
+    head = fit_head(torch.from_numpy(views.full), seed, config, run, split=split)
+    _add_heads_of_parts(head, tuned, views, seed, config, run, share=share)
     refit = _refit_head(vectors, head, config, run, share=share)
     return FittedEmbedding(tuned, views, vectors, head, refit)
+
+
+def _add_heads_of_parts(
+    head: SelectedHead,
+    encoder: TextEncoder,
+    views: TextVectors,
+    seed: Taxonomy,
+    config: PolarisConfig,
+    run: TrainingRun,
+    *,
+    share: bool,
+    start: SphereNetwork | None = None,
+) -> None:
+    """Where several encoders stand side by side, train a head for each, as long as the one for all was trained.
+
+    With ``share``, where one head serves all folds, this is done for the head of the trial too.
+    """
+    dims = part_dims(encoder)
+    if not dims:
+        return
+    before = start.heads_of_parts if start is not None and start.part_dims == dims else (None,) * len(dims)
+    heads = [(head.network, seed, "final")]
+    if share and head.trial is not None and head.split is not None:
+        heads.append((head.trial, head.split.seed, "validated"))
+    for network, taxonomy, name in heads:
+        rows = np.array([seed.position(id) for id in taxonomy.ids])
+        for number, part in enumerate(views.take(rows).split(dims)):
+            trained = train_head(
+                torch.from_numpy(part.full),
+                taxonomy,
+                config,
+                random_state=run.random_state,
+                start=before[number],
+                epochs=head.epochs,
+                checkpoint=run.checkpoints.at(f"{name}-encoder-{number + 1}"),
+                device=run.device,
+            )
+            network.parts.append(trained.network)
 
 
 def _labelled(run: TrainingRun, label: str) -> TrainingRun:
@@ -150,7 +193,7 @@ def _refit_head(
     if share and head.trial is not None:
         trained = vectors, head.trial
         return lambda *_: trained
-    return frozen(vectors, config, head.epochs, run.checkpoints, run.device)
+    return frozen(vectors, config, head.epochs, run.checkpoints, run.device, head.network.part_dims)
 
 
 def _fit_tuned(
@@ -223,20 +266,30 @@ def frozen(
     epochs: int,
     checkpoints: Checkpoints = NO_CHECKPOINTS,
     device: str = CPU,
+    dims: Sequence[int] = (),
 ) -> RefitWithout:
-    """`RefitWithout` for an encoder that was not trained on the seed: its vectors stay, only the head is trained."""
+    """`RefitWithout` for an encoder that was not trained on the seed: its vectors stay, only the head is trained.
 
-    def refit(part: Taxonomy, kept: Longs, random_state: int) -> tuple[TextVectors, SphereNetwork]:
-        head = train_head(
-            torch.from_numpy(views.full[kept]),
+    Of several encoders side by side, ``dims`` are the lengths of their vectors; each gets a head of its own.
+    """
+
+    def train(vectors: TextVectors, part: Taxonomy, random_state: int, name: str) -> SphereNetwork:
+        return train_head(
+            torch.from_numpy(vectors.full),
             part,
             config,
             random_state=random_state,
             epochs=epochs,
-            checkpoint=checkpoints.at(f"fold-{random_state}"),
+            checkpoint=checkpoints.at(name),
             device=device,
-        )
-        return views, head.network
+        ).network
+
+    def refit(part: Taxonomy, kept: Longs, random_state: int) -> tuple[TextVectors, SphereNetwork]:
+        name, vectors = f"fold-{random_state}", views.take(kept)
+        network = train(vectors, part, random_state, name)
+        for number, each in enumerate(vectors.split(dims) if dims else [], 1):
+            network.parts.append(train(each, part, random_state, f"{name}-encoder-{number}"))
+        return views, network
 
     return refit
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -64,9 +65,19 @@ class SphereNetwork(nn.Module):
         Dimension d of the sphere, number and width of the layers, kinds of μ and κ.
     generator : torch.Generator, optional
         Draws the initial weights.
+    part_dims : sequence of int
+        Where several encoders stand side by side, the lengths of their vectors: each has a head of its own among
+        ``parts``, beside the one for all of them together.
     """
 
-    def __init__(self, input_dim: int, config: NetworkConfig, *, generator: Generator | None = None) -> None:
+    def __init__(
+        self,
+        input_dim: int,
+        config: NetworkConfig,
+        *,
+        generator: Generator | None = None,
+        part_dims: Sequence[int] = (),
+    ) -> None:
         super().__init__()
         self.config = config
         self.input_dim = input_dim
@@ -74,6 +85,17 @@ class SphereNetwork(nn.Module):
         self.layers = nn.ModuleList(SphereLinear(a, b, generator=generator) for a, b in pairwise(widths))
         self.mean = SphereLinear(config.dim, config.dim, identity=True) if config.mu == "learned" else nn.Identity()
         self.concentration = Concentration(config)
+        self.parts = nn.ModuleList(SphereNetwork(dim, config, generator=generator) for dim in part_dims)
+
+    @property
+    def part_dims(self) -> tuple[int, ...]:
+        """Lengths of the vectors that ``parts`` read."""
+        return tuple(part.input_dim for part in self.heads_of_parts)
+
+    @property
+    def heads_of_parts(self) -> tuple[SphereNetwork, ...]:
+        """The head of each encoder where several stand side by side."""
+        return tuple(part for part in self.parts if isinstance(part, SphereNetwork))
 
     @property
     def device(self) -> torch.device:

@@ -331,7 +331,8 @@ def new_network(
     generator = torch.Generator().manual_seed(random_state)
     network = SphereNetwork(input_dim, config.network, generator=generator)
     if start is not None:
-        network.load_state_dict(start.state_dict())
+        weights = start.state_dict()
+        network.load_state_dict({name: weights[name] for name in network.state_dict()})  # without heads of parts
     return network
 
 

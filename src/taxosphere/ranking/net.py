@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -132,6 +132,34 @@ class NetEnsemble:
             net.load_state_dict(weights)
             nets.append(net)
         return cls(arrays["mean"].astype(np.float32), arrays["scale"].astype(np.float32), tuple(nets))
+
+
+def join_ensembles(ensembles: Sequence[NetEnsemble], columns: Sequence[Longs], n_features: int) -> NetEnsemble:
+    """One ensemble of all nets of several, each of which reads some of the features.
+
+    Parameters
+    ----------
+    ensembles
+        Their moments agree where they read the same feature.
+    columns
+        For each ensemble, which of the features it reads.
+    n_features
+        How many there are; the weights of those that a net does not read are zero.
+    """
+    mean, scale = np.zeros(n_features, np.float32), np.ones(n_features, np.float32)
+    nets = []
+    for ensemble, read in zip(ensembles, columns, strict=True):
+        mean[read], scale[read] = ensemble.mean, ensemble.scale
+        for narrow in ensemble.nets:
+            net = RankingNet(n_features, len(narrow.bias), narrow.dropout, torch.Generator())
+            with torch.no_grad():
+                for wide, source in ((net.linear, narrow.linear), (net.into, narrow.into)):
+                    wide.zero_()
+                    wide[..., torch.from_numpy(read)] = source
+                net.bias.copy_(narrow.bias)
+                net.out.copy_(narrow.out)
+            nets.append(net.eval())
+    return NetEnsemble(mean, scale, tuple(nets))
 
 
 def train_nets(

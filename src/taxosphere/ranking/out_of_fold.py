@@ -13,7 +13,8 @@ from taxosphere.model.config import RankingConfig
 from taxosphere.ranking import calibration
 from taxosphere.ranking.calibration import Logistic, NoneOfThese
 from taxosphere.ranking.crossfit import Examples, Kind
-from taxosphere.ranking.net import NetEnsemble, train_nets
+from taxosphere.ranking.features.catalogue import encoder_of
+from taxosphere.ranking.net import NetEnsemble, join_ensembles, train_nets
 from taxosphere.ranking.prior import Prior, nets_for_columns
 from taxosphere.typing import Booleans, Floats, Longs
 
@@ -176,17 +177,29 @@ def train_on(
     n_nets: int,
     random_state: int,
 ) -> NetEnsemble:
-    """Nets trained on the chosen (t,) examples, mixed by `SHARES`; other parameters as for `calibrate`."""
-    return train_nets(
-        table[chosen],
-        examples.labels[chosen],
-        settings,
-        n_nets=n_nets,
-        random_state=random_state,
-        prior=nets_for_columns(prior, columns),
-        weights=kind_weights(examples.kind[chosen], SHARES) * chosen.sum(),
-        overwrite=True,  # a part of the table is a copy
-    )
+    """Nets trained on the chosen (t,) examples, mixed by `SHARES`; other parameters as for `calibrate`.
+
+    Where several encoders stand side by side, ``n_nets`` are trained for each of them: they read its columns and those
+    that belong to no encoder.
+    """
+    names, encoder = zip(*map(encoder_of, columns), strict=True)
+    numbers = sorted({*encoder} - {0})
+    read = [np.flatnonzero(np.isin(encoder, (0, number))) for number in numbers or [0]]
+    rows = np.flatnonzero(chosen)
+    ensembles = [
+        train_nets(
+            table[rows] if len(read) == 1 else table[np.ix_(rows, np.arange(table.shape[1]), each)],
+            examples.labels[chosen],
+            settings,
+            n_nets=n_nets,
+            random_state=random_state,
+            prior=nets_for_columns(prior, [names[column] for column in each]),
+            weights=kind_weights(examples.kind[chosen], SHARES) * chosen.sum(),
+            overwrite=True,  # a part of the table is a copy
+        )
+        for each in read
+    ]
+    return ensembles[0] if len(ensembles) == 1 else join_ensembles(ensembles, read, len(columns))
 
 
 def _fit_none(

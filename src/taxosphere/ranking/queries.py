@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
 from taxosphere.encoders.text.registry import TextVectors
+from taxosphere.model.checkpoint import strip_prefix
 from taxosphere.model.network import SphereNetwork
 from taxosphere.ranking.lexical.parse import ParsedConcept, parse_concept
 from taxosphere.taxonomy import Concept
@@ -30,15 +33,39 @@ class SpherePoints:
         (n, d) unit rows: mean direction of its von Mises-Fisher distribution, as a parent.
     kappa
         (n,) concentrations of these distributions.
+    parts
+        Where several encoders stand side by side, the same concepts on the sphere of each; else empty.
+    part_dims
+        Lengths of the text vectors of these encoders.
     """
 
     z: Floats
     mu: Floats
     kappa: Floats
+    parts: tuple[SpherePoints, ...] = ()
+    part_dims: tuple[int, ...] = ()
 
     def take(self, rows: NDArray[np.integer]) -> SpherePoints:
         """Only these concepts, in this order."""
-        return SpherePoints(self.z[rows], self.mu[rows], self.kappa[rows])
+        parts = tuple(part.take(rows) for part in self.parts)
+        return SpherePoints(self.z[rows], self.mu[rows], self.kappa[rows], parts, self.part_dims)
+
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """For a model folder."""
+        arrays: dict[str, NDArray[Any]] = {"z": self.z, "mu": self.mu, "kappa": self.kappa}
+        for number, (part, dim) in enumerate(zip(self.parts, self.part_dims, strict=True)):
+            arrays |= {f"part{number}.{key}": value for key, value in part.to_arrays().items()}
+            arrays[f"part{number}.dim"] = np.array([dim])
+        return arrays
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> SpherePoints:
+        """What `to_arrays` wrote."""
+        parts, dims = [], []
+        while part := strip_prefix(f"part{len(parts)}.", arrays):
+            parts.append(cls(part["z"], part["mu"], part["kappa"]))
+            dims.append(int(part["dim"][0]))
+        return cls(arrays["z"], arrays["mu"], arrays["kappa"], tuple(parts), tuple(dims))
 
 
 @dataclass(frozen=True)
@@ -55,6 +82,14 @@ class Queries:
 
     def __len__(self) -> int:
         return len(self.parsed)
+
+    @cached_property
+    def by_encoder(self) -> tuple[Queries, ...]:
+        """The same queries as each of several encoders side by side sees them; empty for a single one."""
+        if not self.points.parts:
+            return ()
+        texts = self.text_vectors.split(self.points.part_dims)
+        return tuple(Queries(self.parsed, *both) for both in zip(texts, self.points.parts, strict=True))
 
     def part(self, block: slice) -> Queries:
         """Some of the queries."""
@@ -74,9 +109,11 @@ def embed(network: SphereNetwork, vectors: Floats) -> SpherePoints:
     """
     with torch.no_grad():
         blocks = [network(block) for block in torch.split(torch.from_numpy(vectors), _BLOCK)]
-    if len(blocks) == 1:
-        return SpherePoints(*(part.numpy() for part in blocks[0]))
-    return SpherePoints(*(torch.cat(parts).numpy() for parts in zip(*blocks, strict=True)))
+    points = blocks[0] if len(blocks) == 1 else [torch.cat(same) for same in zip(*blocks, strict=True)]
+    dims = network.part_dims
+    slices = np.split(vectors, np.cumsum(dims)[:-1], axis=1) if dims else []
+    parts = tuple(embed(head, part) for head, part in zip(network.heads_of_parts, slices, strict=True))
+    return SpherePoints(*(each.numpy() for each in points), parts, dims)
 
 
 def encode_queries(network: SphereNetwork, concepts: Sequence[Concept], text_vectors: TextVectors) -> Queries:

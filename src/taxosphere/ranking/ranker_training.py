@@ -12,7 +12,7 @@ from taxosphere.model.config import PolarisConfig, RankingConfig
 from taxosphere.model.embedding import RefitWithout
 from taxosphere.ranking.crossfit import Examples, make_examples
 from taxosphere.ranking.features.candidates import orphan_scores
-from taxosphere.ranking.features.catalogue import READER_SCORE
+from taxosphere.ranking.features.catalogue import READER_SCORE, encoder_of
 from taxosphere.ranking.features.novelty import NoveltyScale, nearness
 from taxosphere.ranking.features.shortlist import add_relative_columns
 from taxosphere.ranking.foreign import outside
@@ -25,7 +25,7 @@ from taxosphere.ranking.ranker import Ranker
 from taxosphere.ranking.reading import MakeReader
 from taxosphere.ranking.retrieval import COSINE, DEFAULT_FIRST_STAGE, FirstStage
 from taxosphere.taxonomy import Concept, Taxonomy
-from taxosphere.typing import Progress
+from taxosphere.typing import Floats, Progress
 
 FEWEST = 20  # examples below which the ranker is not trained on the seed
 _UNTRAINED_TEMPERATURE = 0.1
@@ -132,7 +132,7 @@ def fit_ranker_on_examples(
     if examples is None or usable < FEWEST:
         return _untrained(settings, prior, gamma, usable, fallback, mean_orphan_score, novelty)
     examples = with_parents_deleted(examples)
-    columns, table = add_relative_columns(examples.feature_names, examples.features)
+    columns, table = _columns_to_read(*add_relative_columns(examples.feature_names, examples.features))
     nets = train_on(examples, table, examples.taught, columns, settings, prior, settings.nets, random_state)
     calibrated = calibrate(examples, table, columns, settings, prior, random_state)
     return Ranker(
@@ -149,6 +149,15 @@ def fit_ranker_on_examples(
         novelty=novelty,
         parent_set=ParentSet.fit(calibrated.out_of_fold),
     )
+
+
+def _columns_to_read(columns: Sequence[str], table: Floats) -> tuple[Sequence[str], Floats]:
+    """The table (t, k, columns) without what was computed by all encoders together where each has its own column."""
+    replaced = {name for name, number in map(encoder_of, columns) if number}
+    if not replaced:
+        return columns, table
+    kept = [place for place, column in enumerate(columns) if column not in replaced]
+    return [columns[place] for place in kept], table[..., kept]
 
 
 def _untrained(

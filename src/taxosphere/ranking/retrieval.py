@@ -20,7 +20,7 @@ from taxosphere.errors import TaxosphereError
 from taxosphere.orbit.search import largest_columns
 from taxosphere.ranking.calibration import moments
 from taxosphere.ranking.features.candidates import CandidateIndex
-from taxosphere.ranking.features.catalogue import CATALOGUE, POSITIVE, feature_of
+from taxosphere.ranking.features.catalogue import CATALOGUE, POSITIVE, encoder_of, feature_of
 from taxosphere.ranking.features.pool import FeatureColumns
 from taxosphere.typing import Booleans, Floats, Longs
 
@@ -172,7 +172,7 @@ def sample_candidates(
 
 def _features_at(index: CandidateIndex, features: FeatureColumns, places: Longs) -> dict[str, Floats]:
     """Columns (q, s) that the first stage may weigh, at ``places`` (q, s) of the pool."""
-    table = {name: values[places] for name, values in features.columns.items()}
+    table = {name: values[places] for name, values in features.columns.items() if not encoder_of(name)[1]}
     table |= {
         name + POSITIVE: (values > 0).astype(np.float32)
         for name, values in table.items()

@@ -188,6 +188,11 @@ def has_weights(encoder: TextEncoder) -> bool:
     return any(isinstance(part, TransformerEncoder | CachedEncoder) for part in _parts(encoder))
 
 
+def part_dims(encoder: TextEncoder) -> tuple[int, ...]:
+    """Lengths of the vectors of several encoders side by side; empty for a single one."""
+    return tuple(part.dim for part in encoder.parts) if isinstance(encoder, CombinedEncoder) else ()
+
+
 def _parts(encoder: TextEncoder) -> tuple[TextEncoder, ...]:
     return encoder.parts if isinstance(encoder, CombinedEncoder) else (encoder,)
 
@@ -229,7 +234,7 @@ def load(
     name : str
         "minilm", "mpnet" or "fast" (from the package index), a Hugging Face or sentence-transformers name, a folder of
         weights, or a .npy file of vectors with a .txt file of the same name that holds one text per line. Several of
-        them, joined by "+", stand side by side: "minilm+mpnet".
+        them, joined by "+", stand side by side: "minilm+mpnet". A ranker has nets for each of them.
     max_tokens : int
         Longer texts are cut off.
     prefix : str, optional
@@ -286,6 +291,12 @@ class TextVectors:
     def take(self, rows: NDArray[np.integer]) -> TextVectors:
         """Those of some concepts."""
         return TextVectors(self.full[rows], self.name[rows])
+
+    def split(self, dims: Sequence[int]) -> list[TextVectors]:
+        """Unit vectors of each of several encoders side by side, whose vectors have these lengths."""
+        ends, factor = np.cumsum(dims)[:-1], np.float32(np.sqrt(len(dims)))
+        parts = (np.split(vectors, ends, axis=1) for vectors in (self.full, self.name))
+        return [TextVectors(full * factor, name * factor) for full, name in zip(*parts, strict=True)]
 
     def to_arrays(self) -> dict[str, Floats]:
         """Both arrays by name, for saving."""

@@ -27,6 +27,7 @@ from taxosphere.typing import Floats, Longs, Matrix
 VERSION = 2
 """Of the rules by which `CandidateIndex.to_arrays` is computed; one written by others is computed anew."""
 _STORED = ("log_normalizer", "orphan_scores", "radius_gaps", "obsolete", "non_leaves", "non_leaf_columns")
+_SHARED = ("children", "non_leaves", "non_leaf_columns", "radius_gaps")
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ class CandidateIndex:
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """What takes long to compute anew, as arrays."""
-        arrays: dict[str, NDArray[Any]] = {f"points.{key}": value for key, value in vars(self.points).items()}
+        arrays: dict[str, NDArray[Any]] = {f"points.{key}": value for key, value in self.points.to_arrays().items()}
         arrays |= {f"compressed.{key}": value for key, value in vars(self.compressed).items()}
         arrays |= {f"child_means.{key}": value for key, value in self.child_means.items()}
         arrays |= {f"static_features.{key}": value for key, value in self.static_features.items()}
@@ -64,7 +65,7 @@ class CandidateIndex:
         cls, arrays: Mapping[str, NDArray[Any]], taxonomy: Taxonomy, text_vectors: TextVectors, tokens: ConceptTokens
     ) -> CandidateIndex:
         """The index that `to_arrays` wrote, of the same taxonomy, vectors and tokens."""
-        points = SpherePoints(**strip_prefix("points.", arrays))
+        points = SpherePoints.from_arrays(strip_prefix("points.", arrays))
         index = cls(taxonomy, text_vectors, points, tokens)
         vars(index).update(  # as if each had been asked for before
             compressed=CompressedVectors(**strip_prefix("compressed.", arrays)),
@@ -74,6 +75,17 @@ class CandidateIndex:
             **{name: arrays[name] for name in _STORED},
         )
         return index
+
+    @cached_property
+    def by_encoder(self) -> tuple[CandidateIndex, ...]:
+        """The same candidates as each of several encoders side by side sees them; empty for a single one."""
+        if not self.points.parts:
+            return ()
+        texts = self.text_vectors.split(self.points.part_dims)
+        indexes = tuple(CandidateIndex(self.taxonomy, *both) for both in zip(texts, self.points.parts, strict=True))
+        for index in indexes:  # what does not depend on vectors is computed once
+            vars(index).update({name: getattr(self, name) for name in _SHARED})
+        return indexes
 
     @cached_property
     def obsolete(self) -> Longs:

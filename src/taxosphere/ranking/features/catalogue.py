@@ -9,6 +9,7 @@ relative feature goes to the end of its block.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -26,6 +27,7 @@ GAP, RANK = ", gap to the best", ", rank"
 """Suffixes of the columns that tell a relative feature's distance to the best of the list, and its rank there."""
 POSITIVE = ", above zero"
 """Suffix of a first-stage column that is 1 where the feature is above zero and 0 elsewhere."""
+_BY_ENCODER = re.compile(r", encoder \d+$")
 BY_IMAGES = ", with images"
 """Suffix of a contribution of the image ranker, where a feature contributes to the ranking by text too."""
 
@@ -315,13 +317,27 @@ FIRST_STAGE_SCORE, READER_SCORE = _FIRST_STAGE[0].name, _READER[0].name
 _BY_NAME = {row.name: row for row in CATALOGUE}
 
 
+def of_encoder(feature: str, number: int) -> str:
+    """The column of a feature by the vectors of one of several encoders side by side; they are counted from 1."""
+    return f"{feature}, encoder {number}"
+
+
+def encoder_of(column: str) -> tuple[str, int]:
+    """The column without `of_encoder`, and the number of the encoder; 0 where it belongs to none alone."""
+    suffix = next((end for end in (GAP, RANK) if column.endswith(end)), "")
+    name = column.removesuffix(suffix)
+    found = _BY_ENCODER.search(name)
+    return (column, 0) if found is None else (name[: found.start()] + suffix, int(found.group().rsplit(" ", 1)[1]))
+
+
 def feature_of(column: str) -> Feature:
     """The feature that a column comes from.
 
     Parameters
     ----------
     column
-        The name of a feature, or one followed by `GAP`, `RANK`, `POSITIVE` or `BY_IMAGES`.
+        The name of a feature, or one followed by the number of an encoder (`of_encoder`), `GAP`, `RANK`, `POSITIVE` or
+        `BY_IMAGES`.
 
     Raises
     ------
@@ -332,6 +348,7 @@ def feature_of(column: str) -> Feature:
     if row is None:
         suffixes = (GAP, RANK, POSITIVE, BY_IMAGES)
         name = next((column.removesuffix(end) for end in suffixes if column.endswith(end)), column)
+        name = _BY_ENCODER.sub("", name)
         row = _BY_NAME.get(name)
         if row is None:
             near = get_close_matches(name, _BY_NAME, 1)

@@ -17,7 +17,7 @@ import numpy as np
 from taxosphere.orbit import gate
 from taxosphere.orbit.search import largest_columns
 from taxosphere.ranking.features.candidates import CandidateIndex
-from taxosphere.ranking.features.catalogue import check_families
+from taxosphere.ranking.features.catalogue import check_families, of_encoder
 from taxosphere.ranking.features.gather import DEFAULT_RETRIEVAL, PRODUCTS, Retrieval, VectorSimilarities, gather
 from taxosphere.ranking.features.novelty import pool_nearness
 from taxosphere.ranking.features.pool import FeatureColumns, Pool, SparseRows
@@ -88,6 +88,9 @@ def compute_features(
     columns |= {name: column.at(pool) for name, column in mentions.items()}
     if "votes" in families:
         columns |= vote_features(index, pool, similarity, families)
+    for number, (seen, asked) in enumerate(zip(index.by_encoder, queries.by_encoder, strict=True), 1):
+        for name, values in features_by_vectors(seen, asked, pool, families).items():
+            columns[of_encoder(name, number)] = values
     return FeatureColumns(
         pool=pool,
         families=tuple(families),
@@ -123,6 +126,17 @@ def vector_features(
             "text similarity to children": vectors.to_children("text", pool),
             "name similarity to children": vectors.to_children("name", pool),
         }
+    return columns
+
+
+def features_by_vectors(index: CandidateIndex, queries: Queries, pool: Pool, families: Sequence[str]) -> Columns:
+    """Features that depend on the vectors of one of several encoders, for the pairs of a pool."""
+    vectors = VectorSimilarities(index, queries)
+    similarity = vectors.at(("text", "name", "text to name", "name to text", "sphere"), pool)
+    columns = vector_features(index, vectors, pool, families, similarity)
+    if "votes" in families:
+        compared = [family for family in families if family not in ("names", "descriptions")]
+        columns |= vote_features(index, pool, similarity, compared)
     return columns
 
 

@@ -20,6 +20,7 @@ from taxosphere.ranks import count_better
 from taxosphere.typing import Floats, Longs
 
 LENGTH = 100
+_ORDER = {row.name: number for number, row in enumerate(CATALOGUE)}
 _LISTS = 32  # lists whose relative columns are computed at once; those of all training examples would fill the memory
 _CELLS = 1 << 21  # (query, candidate) pairs whose features are held in memory at once
 
@@ -190,8 +191,10 @@ def add_relative_columns(feature_names: Sequence[str], features: Floats) -> tupl
     TaxosphereError
         A name is not in the catalogue.
     """
-    place = {feature_of(name).name: column for column, name in enumerate(feature_names)}
-    relative = [row.name for row in CATALOGUE if row.relative and row.name in place]
+    place = {name: column for column, name in enumerate(feature_names)}
+    relative = sorted(
+        (name for name in place if feature_of(name).relative), key=lambda name: _ORDER[feature_of(name).name]
+    )
     f, r = len(feature_names), len(relative)
     table = np.empty((*features.shape[:2], f + 2 * r), np.float32)
     table[..., :f] = features
