@@ -61,7 +61,8 @@ class SpherePoints:
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> SpherePoints:
         """What `to_arrays` wrote."""
-        parts, dims = [], []
+        parts: list[SpherePoints] = []
+        dims: list[int] = []
         while part := strip_prefix(f"part{len(parts)}.", arrays):
             parts.append(cls(part["z"], part["mu"], part["kappa"]))
             dims.append(int(part["dim"][0]))
@@ -113,7 +114,8 @@ def embed(network: SphereNetwork, vectors: Floats) -> SpherePoints:
     dims = network.part_dims
     slices = np.split(vectors, np.cumsum(dims)[:-1], axis=1) if dims else []
     parts = tuple(embed(head, part) for head, part in zip(network.heads_of_parts, slices, strict=True))
-    return SpherePoints(*(each.numpy() for each in points), parts, dims)
+    z, mu, kappa = (each.numpy() for each in points)
+    return SpherePoints(z, mu, kappa, parts, dims)
 
 
 def encode_queries(network: SphereNetwork, concepts: Sequence[Concept], text_vectors: TextVectors) -> Queries:
