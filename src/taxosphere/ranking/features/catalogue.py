@@ -326,8 +326,8 @@ def encoder_of(column: str) -> tuple[str, int]:
     """The column without `of_encoder`, and the number of the encoder; 0 where it belongs to none alone."""
     suffix = next((end for end in (GAP, RANK) if column.endswith(end)), "")
     name = column.removesuffix(suffix)
-    found = _BY_ENCODER.search(name)
-    return (column, 0) if found is None else (name[: found.start()] + suffix, int(found.group().rsplit(" ", 1)[1]))
+    match = _BY_ENCODER.search(name)
+    return (column, 0) if match is None else (name[: match.start()] + suffix, int(match.group().rsplit(" ", 1)[1]))
 
 
 def feature_of(column: str) -> Feature:
