@@ -323,6 +323,7 @@ CELL = st.one_of(
 TITLE = st.one_of(st.sampled_from([*COLUMNS, "synonyms", "image", "event", "record", "kind", "x"]), st.text(max_size=8))
 
 
+@pytest.mark.slow
 @settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(TITLE, min_size=1, max_size=9),

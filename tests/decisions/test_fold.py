@@ -282,6 +282,7 @@ def histories(draw: st.DrawFn) -> tuple[Taxonomy, list[Event]]:
     return base, events
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(histories())
 def test_any_sequence_folds_to_what_the_surviving_events_give_alone(case: tuple[Taxonomy, list[Event]]) -> None:

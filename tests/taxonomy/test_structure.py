@@ -148,6 +148,7 @@ def test_nothing_breaks_on_an_empty_graph() -> None:
     assert len(structure.wu_palmer(t.parent_csr, t.levels, none, none)) == 0
 
 
+@pytest.mark.slow
 def test_a_deep_chain_with_shortcuts() -> None:
     size = 20_000
     chain = np.stack([np.arange(size - 1), np.arange(1, size)], axis=1)

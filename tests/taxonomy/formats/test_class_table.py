@@ -43,6 +43,7 @@ def test_an_obsolete_class_with_a_place_is_known_as_one(tmp_path: Path) -> None:
     assert obsolete(Taxonomy.read(tmp_path / "x.tsv")) == [2]
 
 
+@pytest.mark.slow
 def test_edam_through_native_obo_and_skos(tmp_path: Path) -> None:
     pytest.importorskip("pyoxigraph")
     pytest.importorskip("edam_ontology")

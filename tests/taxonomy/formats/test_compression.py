@@ -10,6 +10,7 @@ import lzma
 import resource
 import time
 import zipfile
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,7 @@ def archive(*members: tuple[str, bytes]) -> bytes:
     return buffer.getvalue()
 
 
+@cache
 def bomb(suffix: str) -> bytes:
     """A few megabytes at most that hold three thousand times as much."""
     megabytes = 3_000

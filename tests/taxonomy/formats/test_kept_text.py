@@ -36,6 +36,7 @@ def test_unchanged_files_come_back_byte_for_byte(name: str, change: str, tmp_pat
     assert (tmp_path / f"model.{name}").read_bytes() == content
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["audioset_ontology.json", "UAT_list.json", "engineering_blogs.opml", "ruggiero.tre"])
 def test_real_files_come_back_byte_for_byte(name: str, real_files: Path, tmp_path: Path) -> None:
     Taxonomy.read(real_files / name).write(tmp_path / name)
@@ -131,6 +132,7 @@ def test_new_objects_inside_others(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["audioset_ontology.json", "UAT_list.json"])
 def test_a_new_concept_changes_little_of_a_real_file(name: str, real_files: Path, tmp_path: Path) -> None:
     text = (real_files / name).read_text(encoding="utf-8")

@@ -77,6 +77,7 @@ def test_faults_have_a_line(tmp_path: Path, text: str, line: int | None, message
     assert caught.value.line == line
 
 
+@pytest.mark.slow
 def test_a_tree_of_any_depth(tmp_path: Path) -> None:
     deep = 50_000
     taxonomy = read(tmp_path, "(" * deep + "leaf" + "".join(f")n{i}" for i in range(deep)) + ";")

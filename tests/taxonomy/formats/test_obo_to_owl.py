@@ -153,6 +153,7 @@ def test_a_new_term_is_translated_with_the_others(tmp_path: Path) -> None:
     assert again.parents(new.id) == ("Z:0000002",)
 
 
+@pytest.mark.slow
 def test_the_pair_that_robot_made(real_files: Path, tmp_path: Path) -> None:
     Taxonomy.read(real_files / "so.obo").write(tmp_path / "so.owl")
     assert statements(tmp_path / "so.owl") == statements(real_files / "so.owl")

@@ -207,6 +207,7 @@ def go_like(terms: int) -> bytes:
     return "\n".join([*lines, "[Typedef]", "id: part_of", "name: part of", ""]).encode()
 
 
+@pytest.mark.slow
 def test_thirty_five_thousand_lines_and_five_new_terms(tmp_path: Path) -> None:
     before = go_like(2_700)
     assert before.count(b"\n") > 35_000
@@ -237,6 +238,7 @@ lines_of_terms = st.lists(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(bodies=st.lists(lines_of_terms, min_size=1, max_size=4), end=st.sampled_from(["\n", "\r\n"]), data=st.data())
 def test_any_file_comes_back_and_reads_as_what_was_written(

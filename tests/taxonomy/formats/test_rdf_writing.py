@@ -243,6 +243,7 @@ def test_the_vocabulary_by_choice(tmp_path: Path) -> None:
 names = st.text(st.characters(exclude_categories=("Cs", "Cc")), min_size=1, max_size=8).filter(str.strip)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(name=names, definition=names, synonym=names, suffix=st.sampled_from([".ttl", ".rdf", ".nq", ".trig", ".nt"]))
 def test_any_text_is_added_soundly(tmp_path: Path, name: str, definition: str, synonym: str, suffix: str) -> None:

@@ -118,6 +118,7 @@ names = names.map(str.strip).filter(
 ends = st.sampled_from(["\n", "\r\n"])
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data(), end=ends, between=st.sampled_from(",;"), quoted=st.booleans(), siblings=st.booleans())
 def test_any_table_changes_only_where_the_taxonomy_did(
