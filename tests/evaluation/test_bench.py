@@ -16,13 +16,18 @@ from taxosphere.errors import InputError
 from taxosphere.evaluation import bench, records
 from taxosphere.evaluation.datasets import Dataset, find
 
-# A method from another package: slow enough to be killed in the middle, random enough that a lost seed would show.
+# A method from another package: it waits to be killed once so many runs are recorded, and is random enough that a lost
+# seed would show.
 PLUGIN = """
-import time
+import os, time
+from pathlib import Path
 import numpy as np
+RECORDS, MOST = Path(os.environ.get("DICE_RECORDS", "none")), int(os.environ.get("DICE_MOST", "0"))
 class Dice:
     def fit(self, seed, *, encoder, random_state):
-        time.sleep(0.15)
+        parent = os.getppid()
+        while RECORDS.is_file() and RECORDS.read_bytes().count(b"\\n") >= MOST and os.getppid() == parent:
+            time.sleep(0.005)
         self.size, self.state = len(seed), random_state
         return self
     def score(self, queries):
@@ -55,12 +60,14 @@ def world(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def start(world: Path, out: str, methods: str = "dice,tfidf", workers: int = 2) -> subprocess.Popen[str]:
+def start(
+    world: Path, out: str, methods: str = "dice,tfidf", workers: int = 2, **variables: str
+) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "taxosphere", "bench", "--out", str(world / out), "--methods", methods]
     command += ["--datasets", f"{world / 'first'},{world / 'second'}", "--encoder", str(world / "vectors.npy")]
     command += ["--runs", "4", "--workers", str(workers)]
     command += ["--compare", "dice"]
-    environment = os.environ | {"PYTHONPATH": str(world / "package")}
+    environment = os.environ | {"PYTHONPATH": str(world / "package")} | variables
     return subprocess.Popen(
         command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     )
@@ -72,7 +79,7 @@ def finished(world: Path, out: str) -> int:
 
 
 def kill_after(world: Path, out: str, lines: int) -> None:
-    process = start(world, out)
+    process = start(world, out, DICE_RECORDS=str(world / out / bench.RUNS), DICE_MOST=str(lines))
     while finished(world, out) < lines and process.poll() is None:
         time.sleep(0.005)
     process.send_signal(signal.SIGKILL)

@@ -18,8 +18,14 @@ def double(number: int) -> int:
     return 2 * number
 
 
-def slow_first(number: int) -> int:
-    time.sleep(0.3 if number == 0 else 0)
+def zero_waits(item: tuple[int, str, str]) -> int:
+    """The number; 1 makes the first file, and 0 waits for the second one."""
+    number, made, awaited = item
+    if number == 1:
+        Path(made).touch()
+    until = time.monotonic() + 120
+    while number == 0 and not Path(awaited).exists() and time.monotonic() < until:
+        time.sleep(0.01)
     return number
 
 
@@ -51,15 +57,19 @@ def processes() -> Iterator[Processes]:
         yield pool
 
 
-def test_results_come_in_the_order_of_the_items(processes: Processes) -> None:
-    assert list(processes.map(slow_first, range(6))) == list(range(6))
+def test_results_come_in_the_order_of_the_items(processes: Processes, tmp_path: Path) -> None:
+    mark = str(tmp_path / "mark")
+    assert list(processes.map(zero_waits, [(number, mark, mark) for number in range(6)])) == list(range(6))
     assert list(InProcess().map(double, range(3))) == [0, 2, 4]
 
 
-def test_results_may_come_as_they_finish(processes: Processes) -> None:
-    results = list(processes.unordered(slow_first, range(4)))
-    assert sorted(results) == [(number, number) for number in range(4)]
-    assert results[0] != (0, 0)  # which takes longest
+def test_results_may_come_as_they_finish(processes: Processes, tmp_path: Path) -> None:
+    items = [(number, str(tmp_path / "done"), str(tmp_path / "go")) for number in range(4)]
+    results = processes.unordered(zero_waits, items)
+    first = next(results)
+    (tmp_path / "go").touch()
+    assert first[1] != 0
+    assert sorted([first, *results]) == [(item, item[0]) for item in items]
     assert list(InProcess().unordered(double, [1, 2])) == [(1, 2), (2, 4)]
 
 

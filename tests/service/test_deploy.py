@@ -79,8 +79,8 @@ class Proxied:
 
     def connect(self) -> HTTPSConnection:
         trusted = ssl.create_default_context(cafile=str(self.folder / "fullchain.pem"))
-        connection = HTTPSConnection(HOST, self.port, context=trusted, timeout=30)
-        plain = socket.create_connection(("127.0.0.1", self.port), timeout=30)  # the name is in no register
+        connection = HTTPSConnection(HOST, self.port, context=trusted, timeout=60)
+        plain = socket.create_connection(("127.0.0.1", self.port), timeout=60)  # the name is in no register
         connection.sock = trusted.wrap_socket(plain, server_hostname=HOST)
         return connection
 
@@ -169,7 +169,7 @@ def test_a_decision_is_told_through_the_proxy_at_once(proxied: Proxied) -> None:
     threading.Thread(target=listen, daemon=True).start()
     body = {"item": "new3", "kind": "reject", "version": 0}
     assert proxied.ask("POST", "/api/v1/decisions", body, Authorization=bearer)[0] == 200
-    assert told.wait(20)
+    assert told.wait(60)
     stream.close()
 
 

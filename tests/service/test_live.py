@@ -91,7 +91,7 @@ def copied(prepared_folder: Path, tmp_path: Path) -> Path:
 
 def test_two_curators_hear_each_other(meadow_model: Path, copied: Path) -> None:
     with running(meadow_model, copied) as service:
-        listening = HTTPConnection("127.0.0.1", service.port, timeout=30)
+        listening = HTTPConnection("127.0.0.1", service.port, timeout=60)
         listening.request("GET", "/api/v1/events", headers={"Authorization": f"Bearer {service.token}"})
         stream = listening.getresponse()
         assert stream.getheader("content-type", "").startswith("text/event-stream")
@@ -105,7 +105,7 @@ def test_two_curators_hear_each_other(meadow_model: Path, copied: Path) -> None:
         assert heard["item"]["state"] == "rejected"
         assert f"id: {decided['event']['seq']}" in lines
         listening.close()
-        again = HTTPConnection("127.0.0.1", service.port, timeout=30)
+        again = HTTPConnection("127.0.0.1", service.port, timeout=60)
         again.request(
             "GET", "/api/v1/events", headers={"Authorization": f"Bearer {service.token}", "Last-Event-ID": "0"}
         )

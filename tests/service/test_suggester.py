@@ -88,7 +88,7 @@ def test_where_memory_ends_one_line_says_so(error: Exception, caplog: pytest.Log
 
 
 def until_ready(suggester: Suggester) -> None:
-    until = time.monotonic() + 60
+    until = time.monotonic() + 120
     while suggester.state == "loading" and time.monotonic() < until:
         time.sleep(0.02)
     assert suggester.state == "ready"
@@ -105,24 +105,24 @@ def test_a_killed_process_is_followed_by_another(folder: Path, tmp_path: Path) -
     suggester.start("first", str(folder))
     try:
         until_ready(suggester)
-        before = suggester.suggest([concept("green bird")], 3).result(60)
+        before = suggester.suggest([concept("green bird")], 3).result(120)
         assert models[0]._process is not None
         os.kill(models[0]._process.pid, signal.SIGKILL)
         with pytest.raises(NotReady):
-            suggester.suggest([concept("green bird")], 3).result(60)
+            suggester.suggest([concept("green bird")], 3).result(120)
         until_ready(suggester)
-        assert suggester.suggest([concept("green bird")], 3).result(60) == before
+        assert suggester.suggest([concept("green bird")], 3).result(120) == before
         suggester.switch("none", str(tmp_path / "nowhere"))  # cannot be loaded: the one before goes on
-        assert suggester.suggest([concept("green bird")], 3).result(60) == before
+        assert suggester.suggest([concept("green bird")], 3).result(120) == before
         suggester.switch("second", str(folder))
-        until = time.monotonic() + 60
+        until = time.monotonic() + 120
         while suggester.version != "second" and time.monotonic() < until:
-            assert suggester.suggest([concept("green bird")], 3).result(60) == before, "answered all the while"
+            assert suggester.suggest([concept("green bird")], 3).result(120) == before, "answered all the while"
         assert (suggester.version, suggester.state) == ("second", "ready")
     finally:
         suggester.stop()
     assert len(models) == 4
-    until = time.monotonic() + 60  # one that was about to start when all was stopped ends a moment later
+    until = time.monotonic() + 120  # one that was about to start when all was stopped ends a moment later
     while any(model._process is not None for model in models) and time.monotonic() < until:
         time.sleep(0.02)
     assert all(model._process is None for model in models)

@@ -495,7 +495,7 @@ def test_10_a_full_queue_answers_429(bench: Workbench, monkeypatch: pytest.Monke
     import threading
 
     release = threading.Event()
-    monkeypatch.setitem(ANSWERS, "wait", lambda model, question: release.wait(30))
+    monkeypatch.setitem(ANSWERS, "wait", lambda model, question: release.wait(120))
     blocked = bench.suggester.ask("wait")
     try:
         monkeypatch.setattr(limits, "WAITING_CONCEPTS", 300)
@@ -506,8 +506,8 @@ def test_10_a_full_queue_answers_429(bench: Workbench, monkeypatch: pytest.Monke
         assert guarded(bench).get("/api/v1/queue").status_code == 200, "what needs no model is answered meanwhile"
     finally:
         release.set()
-    assert blocked.result(30)
-    assert len(waiting.result(60)) == 299
+    assert blocked.result(120)
+    assert len(waiting.result(120)) == 299
 
 
 def load_concept() -> Any:
