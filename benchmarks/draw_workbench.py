@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+import statistics
 import sys
 from pathlib import Path
 from typing import Any
@@ -91,11 +92,26 @@ def soak(folder: Path) -> list[str]:
             f"{record[kind]['p99']:.0f} |"
             for kind in KINDS
         ),
-        f"| memory, MB: second tenth of the time / last tenth | {memory['early']} / {memory['late']} "
-        f"({100 * (memory['late'] / memory['early'] - 1):+.1f} %) |",
+        memory_row("medians", memory["early"], memory["late"]),
+        memory_row("means", *means_of_memory(record["minutes"])),
         f"| cores used, load average at the end | {record['cores']}, {record['load_average']:.1f} |",
     ]
     return rows
+
+
+def memory_row(name: str, early: float, late: float) -> str:
+    """Memory of service and model near the beginning and at the end."""
+    return (
+        f"| memory, MB, {name}: second tenth of the time / last tenth | {early:.0f} / {late:.0f} "
+        f"({100 * (late / early - 1):+.1f} %) |"
+    )
+
+
+def means_of_memory(minutes: list[dict[str, Any]]) -> tuple[float, float]:
+    """Mean memory of service and model in the second and in the last tenth of the time."""
+    sums = [minute["memory_mb"]["service"] + minute["memory_mb"]["model"] for minute in minutes]
+    tenth = max(1, len(sums) // 10)
+    return statistics.mean(sums[tenth : 2 * tenth] or sums), statistics.mean(sums[-tenth:])
 
 
 def expand(folder: Path) -> list[str]:
