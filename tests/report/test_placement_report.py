@@ -72,10 +72,31 @@ def test_a_model_is_reported_on_by_its_out_of_fold_answers(hidden: tuple[Polaris
         id = case.suggestions.query.id
         assert set(case.gold) == set(model.taxonomy.parents(id))
         assert id not in {suggestion.id for suggestion in case.suggestions}, "it was hidden when it was asked"
+    wrong = [case for case in report.cases if case.rank != 1]
+    assert any(case.reasons for case in wrong)
     page = placement_page.write(report)
-    assert page.count("<svg") == 3
-    assert page.count("<details") == sum(case.rank != 1 for case in report.cases)
-    assert "for and against" not in page
+    assert page.count("<svg") == 3 + len(report.orbits) > 3
+    assert page.count("<details") == page.count("for and against") - 1 == len(wrong), "the note says it once more"
+
+
+def test_evidence_on_an_error_of_a_model_is_that_of_a_taxonomy_without_the_concept(
+    hidden: tuple[Polaris, PlacementReport],
+) -> None:
+    model = hidden[0]
+    report = of_model(model, title="t", lead="l", command="c")
+    asked = {case.suggestions.query.id for case in report.cases if case.reasons}
+    for case in report.cases:
+        if not case.reasons:
+            continue
+        assert len(case.reasons) <= len(case.suggestions)
+        said = " ".join(reason.text for reasons in case.reasons for reason in reasons)
+        assert not any(f"'{model.taxonomy.names[model.taxonomy.position(id)]}'" in said for id in asked)
+    drawn = {name: satellites for name, satellites in report.orbits}
+    for case in report.cases:
+        for satellite in drawn.get(case.suggestions.query.name, ()):
+            listed = {s.name: s.probability for s in case.suggestions}
+            assert listed[satellite.label] == satellite.probability, "probabilities stay those given out of fold"
+            assert 0 <= satellite.angle <= np.pi
 
 
 def test_what_a_model_was_asked_follows_it_into_its_folder_and_into_another_taxonomy(

@@ -11,13 +11,12 @@ from taxosphere.evaluation.reliability import reliability
 from taxosphere.report import svg
 from taxosphere.report.figures import Bar, bars
 from taxosphere.report.html import Markup, cards, figure, page, table, tag
-from taxosphere.report.placement_report import Answers, Case, PlacementReport
+from taxosphere.report.placement_report import SHOWN, Answers, Case, PlacementReport, misses
 
 _LONGEST = 160  # letters of a definition
 _LINES = (0.5, 0.7, 0.8, 0.9, 0.95)  # of --accept
 _FEWEST = 3  # hidden concepts of a branch that has a row of its own
 _BRANCHES = 12
-_SHOWN = 200  # wrong answers, and rows of the last table
 _LEGEND = (
     ("✓", "good", "true parent"),
     ("✗", "bad", "suggested first, but wrong"),
@@ -34,7 +33,7 @@ def write(report: PlacementReport) -> str:
         tag("p", report.lead),
         *(_figures(report.answers) if len(report.answers.rank) else [_nothing()]),
         *_orbits(report),
-        *_misses(report.cases),
+        *_misses(report),
         *_branches(report.cases),
         tag("h2", "The taxonomy"),
         *_taxonomy(report),
@@ -118,15 +117,16 @@ def _orbits(report: PlacementReport) -> list[Markup]:
     ]
 
 
-def _misses(cases: Sequence[Case]) -> list[Markup]:
+def _misses(report: PlacementReport) -> list[Markup]:
     """Wrong first suggestions, the surest first, with the candidates that came near."""
-    wrong = sorted((case for case in cases if case.rank != 1), key=lambda case: -case.suggestions[0].probability)
+    cases, wrong = report.cases, misses(report.cases)
     if not wrong:
         return []
     near = sum(case.rank is not None for case in wrong)
     lead = f"{len(wrong):,} of {len(cases):,} first suggestions are wrong; {near:,} have the true parent further down."
-    more = f" The {_SHOWN} that were given the highest probability are shown." if len(wrong) > _SHOWN else ""
-    return [tag("h2", "Where it went wrong"), tag("p", lead + more), *map(_miss, wrong[:_SHOWN])]
+    more = f" The {SHOWN} that were given the highest probability are shown." if len(wrong) > SHOWN else ""
+    note = [tag("p", report.reasons_note, class_="soft")] if report.reasons_note else []
+    return [tag("h2", "Where it went wrong"), tag("p", lead + more), *note, *map(_miss, wrong[:SHOWN])]
 
 
 def _miss(case: Case) -> Markup:
@@ -147,8 +147,7 @@ def _miss(case: Case) -> Markup:
         rows.append([f"{suggestion.probability:.0%}", tag("div", name, above), tag("div", *said, class_="soft")])
     about = tag("p", _short(case.suggestions.query.description), class_="soft")
     header = ["probability", "candidate", "for and against"]
-    width = len(header) if case.reasons else 2  # reasons are not kept with what was hidden while a model learned
-    return tag("details", head, about, table(header[:width], [row[:width] for row in rows], numbers=[0]))
+    return tag("details", head, about, table(header, rows, numbers=[0]))
 
 
 def _branches(cases: Sequence[Case]) -> list[Markup]:
@@ -193,8 +192,8 @@ def _every(cases: Sequence[Case]) -> list[Markup]:
     """The hidden concepts one by one; of many, the first."""
     if not cases:
         return []
-    title = "Every hidden concept" if len(cases) <= _SHOWN else f"{_SHOWN} of {len(cases):,} hidden concepts"
-    return [tag("h2", title), _suggested(cases[:_SHOWN])]
+    title = "Every hidden concept" if len(cases) <= SHOWN else f"{SHOWN} of {len(cases):,} hidden concepts"
+    return [tag("h2", title), _suggested(cases[:SHOWN])]
 
 
 def _suggested(cases: Sequence[Case]) -> Markup:

@@ -10,17 +10,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taxosphere.orbit.radius import radii
+from taxosphere.placing import inference
+from taxosphere.placing.inference import Fitted
 from taxosphere.placing.reasons import Reason, explain
 from taxosphere.placing.suggestions import Suggestion, Suggestions
 from taxosphere.polaris import Polaris
 from taxosphere.report.svg import Satellite
 from taxosphere.taxonomy import Taxonomy
-from taxosphere.taxonomy.split import Split
+from taxosphere.taxonomy.split import Split, hide
 from taxosphere.taxonomy.summary import Summary, summarise
 
 _DRAWN = 4  # orbit pictures
 _CANDIDATES = 8  # in each
 _EXPLAINED = 3  # candidates of a miss whose reasons are shown
+SHOWN = 200  # misses that are shown one by one
+_AGAIN = 50  # places among which those of a concept hidden while a model learned are looked for
 
 
 @dataclass(frozen=True)
@@ -97,6 +101,8 @@ class PlacementReport:
         Pictures of some cases.
     command : str
         How the report was made.
+    reasons_note : str
+        Where angles and reasons come from, if not from the answers themselves.
     """
 
     title: str
@@ -107,6 +113,7 @@ class PlacementReport:
     command: str
     cases: tuple[Case, ...] = ()
     orbits: tuple[tuple[str, tuple[Satellite, ...]], ...] = field(default=())
+    reasons_note: str = ""
 
 
 def of_hidden(model: Polaris, split: Split, *, title: str, lead: str, command: str) -> PlacementReport:
@@ -156,10 +163,65 @@ def of_model(model: Polaris, *, title: str, lead: str, command: str) -> Placemen
     hidden = model.out_of_fold
     labels = np.asarray(hidden.labels, bool)
     rank = np.where(labels.any(1), labels.argmax(1) + 1, 0) if len(labels) else np.zeros(0, np.int64)
-    answers = Answers(np.asarray(hidden.probabilities[:, 0], float), rank.astype(np.int64))
+    cases = _asked_again(model, list(_held_out_cases(model)))
     return PlacementReport(
-        title, lead, summarise(model.taxonomy), _levels(model), answers, command, tuple(_held_out_cases(model))
+        title=title,
+        lead=lead,
+        summary=summarise(model.taxonomy),
+        levels=_levels(model),
+        answers=Answers(np.asarray(hidden.probabilities[:, 0], float), rank.astype(np.int64)),
+        command=command,
+        cases=tuple(cases),
+        orbits=tuple((case.suggestions.query.name, _orbit(model, case)) for case in _to_draw(cases)),
+        reasons_note=_REASONS_NOTE,
     )
+
+
+_REASONS_NOTE = (
+    "The candidates and their probabilities are those of the parts that had not seen the concept. Angles, and what is "
+    "said for and against a candidate, come from the finished model with the concept taken out of the taxonomy again."
+)
+
+
+def _asked_again(model: Polaris, cases: Sequence[Case]) -> list[Case]:
+    """The cases, with angles and reasons for those that are drawn or shown as errors.
+
+    Of a concept that was hidden while the model learned, only candidates and probabilities are kept. So these concepts
+    are taken out of the taxonomy and asked of the finished model.
+    """
+    shown = {case.suggestions.query.id for case in (*misses(cases)[:SHOWN], *_to_draw(cases))}
+    if not shown:
+        return list(cases)
+    taxonomy, fitted = model.taxonomy, model.fitted
+    out = np.zeros(len(taxonomy), bool)
+    out[[taxonomy.position(id) for id in shown]] = True
+    split = hide(taxonomy, out)
+    asked = inference.assemble(
+        encoder=fitted.encoder,
+        network=fitted.network,
+        ranker=fitted.ranker,
+        history=fitted.history,
+        taxonomy=split.seed,
+        text_vectors=fitted.index.text_vectors.take(np.flatnonzero(~out)),
+    )
+    again = {answer.query.id: answer for answer in inference.suggest_many(asked, split.queries, k=_AGAIN)}
+    return [_with_evidence(asked, case, again.get(case.suggestions.query.id)) for case in cases]
+
+
+def _with_evidence(asked: Fitted, case: Case, again: Suggestions | None) -> Case:
+    """The case with cosines and gates of ``again``, the same concept asked once more, and with reasons of a miss."""
+    if again is None:
+        return case
+    now = {suggestion.id: suggestion for suggestion in again}
+    ranked = tuple(
+        replace(s, cosine=now[s.id].cosine, gate=now[s.id].gate) if s.id in now else s for s in case.suggestions
+    )
+    reasons: tuple[tuple[Reason, ...], ...] = ()
+    if case.rank != 1:
+        first = [now.get(s.id) for s in ranked[:_EXPLAINED]]
+        told = iter(explain(asked, replace(again, ranked=tuple(s for s in first if s)), most=_EXPLAINED))
+        reasons = tuple(next(told) if s else () for s in first)
+    return replace(case, suggestions=replace(case.suggestions, ranked=ranked), reasons=reasons)
 
 
 def _held_out_cases(model: Polaris) -> Iterator[Case]:
@@ -213,6 +275,11 @@ def _judged(taxonomy: Taxonomy, suggestions: Suggestions, gold: NDArray[np.integ
     )
 
 
+def misses(cases: Sequence[Case]) -> list[Case]:
+    """The cases whose first suggestion is wrong, the surest first."""
+    return sorted((case for case in cases if case.rank != 1), key=lambda case: -case.suggestions[0].probability)
+
+
 def _to_draw(cases: Sequence[Case]) -> list[Case]:
     """A mixture for the drawings: the surest that were right, then the surest near misses, then other misses."""
     sure = sorted(cases, key=lambda case: -case.suggestions[0].probability)
@@ -235,4 +302,5 @@ def _orbit(model: Polaris, case: Case) -> tuple[Satellite, ...]:
             gold=s.id in case.gold,
         )
         for s in case.suggestions[:_CANDIDATES]
+        if not math.isnan(s.cosine)
     )
