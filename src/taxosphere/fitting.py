@@ -175,7 +175,7 @@ def _with_further_models(fitted: Fitted, image_encoder: str, config: PolarisConf
     data = fitted.index.taxonomy, fitted.untuned_vectors, run.random_state
     return replace(
         fitted,
-        insertion=Insertion.fit(*data),
+        insertion=Insertion.fit(*data, fitted.ranker.out_of_fold.first_places),
         new_parents=NewParents.fit(*data),
         image_model=_fit_images(fitted, image_encoder, config, run) if image_encoder else None,
         start_digest=run.start_digest,

@@ -64,7 +64,6 @@ def index() -> NameIndex:
         (Concept("x", "mitochondria"), "4", "same name, spelled differently"),
         (Concept("x", "Marine Birds"), "1", "its name is a synonym there"),
         (Concept("x", "Fratercula", synonyms=("puffins",)), "2", "its synonym is the name there"),
-        (Concept("x", "Fratercula", synonyms=("atlantic PUFFIN",)), "2", "they share a synonym"),
         (Concept("x", "MRI"), "5", "same name but for the brackets"),
         (Concept("x", "Magnetic-resonance imaging"), "5", "same name but for the brackets"),
         (Concept("x", "nuclear magnetic resonance (NMR)"), "7", "same name but for the brackets"),
@@ -72,13 +71,25 @@ def index() -> NameIndex:
         (Concept("x", "Cross Site Scripting"), "79", "same name but for the brackets"),
         (Concept("x", "Cross-Site Scripting (XSS)"), "79", "same name but for the brackets"),
         (Concept("x", "home nursing"), "8", "same words in another order"),
-        (Concept("x", "mitochondrian"), "4", "same name but for a letter"),
     ],
 )
 def test_finds_the_same_concept_under_other_spellings(index: NameIndex, concept: Concept, id: str, how: str) -> None:
     (match,) = index.find(concept)
     assert (match.id, match.how) == (id, how)
     assert match.probability > SURE
+
+
+@pytest.mark.parametrize(
+    ("concept", "id", "how"),
+    [
+        (Concept("x", "Fratercula", synonyms=("atlantic PUFFIN",)), "2", "they share a synonym"),
+        (Concept("x", "mitochondrian"), "4", "same name but for a letter"),
+    ],
+)
+def test_what_different_concepts_may_share_too_is_a_hint(index: NameIndex, concept: Concept, id: str, how: str) -> None:
+    (match,) = index.find(concept)
+    assert (match.id, match.how) == (id, how)
+    assert 0.1 < match.probability < SURE
 
 
 @pytest.mark.parametrize("name", ["bird", "sea", "glas", "—", "magnetic imaging", "puffin (toy)"])
@@ -107,7 +118,7 @@ def test_ways_that_often_mislead_in_a_taxonomy_are_worth_less_there() -> None:
         for concepts in (apart, shared)
     )
     assert len(sure) == 1
-    assert sure[0].probability > 0.7
+    assert sure[0].probability > 0.5
     assert len(unsure) == 2
     assert unsure[0].probability < 0.1
 

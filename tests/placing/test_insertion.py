@@ -5,13 +5,16 @@ import numpy as np
 from taxosphere import Concept, Taxonomy
 from taxosphere.encoders.text.registry import TextVectors
 from taxosphere.placing.insertion import (
+    AIM,
     CUT,
     INSERTION_FEATURES,
     Insertion,
+    below,
     insertion_features,
     precise_cut,
-    sureness,
 )
+from taxosphere.ranking.calibration import shift_odds
+from taxosphere.ranking.out_of_fold import SuggestedParents
 
 
 def _alike(vectors: np.ndarray) -> TextVectors:
@@ -99,24 +102,67 @@ def test_a_part_is_told_from_a_kind() -> None:
     assert features[:, column].tolist() == [1, 0]
 
 
+def _children(count: int, slope: float) -> tuple[np.ndarray, np.ndarray]:
+    """Stated probabilities, and whether right as often as `slope` times their log odds says."""
+    rng = np.random.default_rng(0)
+    stated = rng.uniform(0.03, 0.99, count)
+    return stated, rng.random(count) < shift_odds(stated, slope, 0.0)
+
+
+def test_the_cut_is_where_the_proposals_above_it_are_right_as_often_as_aimed_at() -> None:
+    stated, right = _children(40_000, 0.5)
+    slope, constant, cut = precise_cut(stated, right, np.ones(len(stated)))
+    assert abs(slope - 0.5) < 0.05
+    assert abs(constant) < 0.05
+    proposed = shift_odds(stated, slope, constant) >= cut
+    assert abs(right[proposed].mean() - AIM) < 0.02
+
+
+def test_what_leaves_would_wrongly_get_raises_the_cut() -> None:
+    stated, right = _children(40_000, 1.0)
+    alone = precise_cut(stated, right, np.ones(len(stated)))
+    rng = np.random.default_rng(1)
+    both = np.append(stated, rng.uniform(0.03, 0.6, 4000)), np.append(right, np.zeros(4000, bool))
+    mixed = precise_cut(*both, np.append(np.ones(len(stated)), np.full(4000, 9.0)))
+    taken = [shift_odds(stated, slope, constant) >= cut for slope, constant, cut in (alone, mixed)]
+    assert taken[1].sum() < taken[0].sum()
+
+
 def test_nothing_is_proposed_where_too_few_proposals_would_be_right() -> None:
     probability = np.linspace(0.9, 0.1, 100)
-    first_right = np.arange(100) < 20
-    assert precise_cut(probability, first_right, np.ones(100)) == CUT
-    assert precise_cut(probability, first_right & (np.arange(100) < 9), np.ones(100)) == np.inf  # too few to tell
-    assert precise_cut(probability, np.arange(100) % 2 == 1, np.ones(100)) == np.inf
-    assert precise_cut(probability, np.zeros(100, bool), np.ones(100)) == np.inf
-
-
-def test_what_leaves_would_wrongly_get_counts_by_its_weight() -> None:
-    probability, right = np.linspace(0.9, 0.1, 100), np.arange(100) % 5 > 0
-    assert precise_cut(probability, right, np.ones(100)) == CUT
-    assert precise_cut(probability, right, np.where(right, 1.0, 9.0)) == np.inf
+    for right in (
+        np.arange(100) < 9,  # too few to tell
+        np.arange(100) % 2 == 1,
+        np.zeros(100, bool),
+    ):
+        assert precise_cut(probability, right, np.ones(100))[2] == np.inf
 
 
 def test_a_child_is_surer_the_surer_its_parent_is() -> None:
-    assert sureness(0.8, 1.0) == 0.8
-    assert sureness(0.8, 0.25) == 0.4
+    assert below(np.array([0.8]), 1.0).tolist() == [0.8]
+    assert below(np.array([0.8]), 0.25).tolist() == [0.4]
+
+
+def test_probabilities_are_measured_below_the_suggested_parents() -> None:
+    taxonomy, vectors = _families(60)
+    inner = np.array([taxonomy.position(f"group{k}") for k in range(60)])
+    leaves = np.array([taxonomy.position(f"red group{k}") for k in range(60)])
+    above = np.zeros(60, np.int64)  # the root, which is the parent of every group
+    concepts = np.concatenate([inner, leaves])
+
+    def fit(parents_of_groups: np.ndarray, sure: float) -> Insertion:
+        parents = np.concatenate([parents_of_groups, inner])
+        model = Insertion.fit(taxonomy, vectors, 0, SuggestedParents(concepts, parents, np.full(120, sure, np.float32)))
+        assert model is not None
+        return model
+
+    right = fit(above, 0.9)
+    assert right.cut < 1
+    wrong = fit(np.roll(inner, 1), 0.9)  # below another group nothing belongs below it
+    assert wrong.cut == np.inf
+    without = Insertion.fit(taxonomy, vectors, 0)
+    assert without is not None
+    assert (without.cut, without.slope, without.constant) == (CUT, 1.0, 0.0)
 
 
 def test_what_was_learned_survives_arrays() -> None:
@@ -124,7 +170,10 @@ def test_what_was_learned_survives_arrays() -> None:
     model = Insertion.fit(taxonomy, vectors, random_state=0)
     assert model is not None
     again = Insertion.from_arrays(model.to_arrays())
-    assert again.cut == model.cut
+    assert (again.cut, again.slope, again.constant) == (model.cut, model.slope, model.constant)
+    shifted = Insertion(model.model, 0.6, 1.5, -0.25)
+    restored = Insertion.from_arrays(shifted.to_arrays())
+    assert (restored.cut, restored.slope, restored.constant) == (0.6, 1.5, -0.25)
     np.testing.assert_array_equal(again.model.weights, model.model.weights)
     earlier = {key: value for key, value in model.to_arrays().items() if key != "cut"}
     assert Insertion.from_arrays(earlier).cut == 0.5

@@ -152,3 +152,29 @@ def test_arrays_bring_it_back() -> None:
     x = np.random.default_rng(2).normal(size=(50, 3))
     fitted = Logistic.fit(x, x[:, 0] > 0, ridge=0.1)
     np.testing.assert_array_equal(Logistic(**fitted.to_arrays()).probability(x), fitted.probability(x))
+
+
+def test_no_probability_is_larger_than_the_surest_lists_were_right() -> None:
+    stated = np.linspace(0.99, 0.3, 200)
+    right = np.arange(200) % 4 > 0  # three quarters, however sure
+    supported = calibration.supported_probability(stated, right)
+    assert 0.7 < supported < 0.78
+    assert calibration.supported_probability(stated, np.ones(200, bool)) == pytest.approx(201 / 202)
+    assert calibration.supported_probability(stated, np.zeros(200, bool)) == 0.5
+    assert calibration.supported_probability(stated[:19], right[:19]) == 1.0, "too few to tell"
+
+
+def test_lists_that_count_little_support_little() -> None:
+    stated, right = np.linspace(0.99, 0.5, 40), np.ones(40, bool)
+    heavy = np.where(np.arange(40) == 0, 100.0, 1e-3)  # one list counts for nearly all
+    assert calibration.supported_probability(stated, right, heavy) < 0.7
+    assert calibration.supported_probability(stated, right, np.full(40, 0.01)) == pytest.approx(41 / 42)
+
+
+def test_what_a_first_place_loses_goes_to_the_others() -> None:
+    lists = np.array([[0.05, 0.9, 0.03], [0.5, 0.2, 0.1]])
+    lowered = calibration.lower_first_places(lists, 0.7)
+    np.testing.assert_allclose(lowered[0], [0.05 * 0.28 / 0.08, 0.7, 0.03 * 0.28 / 0.08])
+    np.testing.assert_allclose(lowered[1], lists[1])
+    np.testing.assert_allclose(lowered.sum(1), lists.sum(1))
+    assert calibration.lower_first_places(lists, 1.0) is lists

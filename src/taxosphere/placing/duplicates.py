@@ -23,10 +23,10 @@ from taxosphere.taxonomy import Concept, Taxonomy
 from taxosphere.taxonomy.checks import obsolete, replacements
 from taxosphere.taxonomy.formats.io.obsolete import concepts as set_aside
 
-SURE = 0.5  # probability from which on a new concept is taken for an existing one
+SURE = 0.65  # probability from which on a new concept is taken for an existing one
 _SENSES = 0.1  # share of names that repeat from which on concepts are taken for senses of words
 THERE = 0.1  # share of a list that is in the taxonomy already, before its names are read
-_FOUND = 0.3  # share of such concepts that are found in each of the ways below
+_FOUND = 0.3  # share of such concepts that are found in each of the ways below, but for those of `_RARELY`
 _SAMPLE, _PSEUDO = 1000, 100  # concepts of the taxonomy that are looked up, and how many the shares below count for
 _ELSEWHERE = 7.0  # factor of the odds of being the same where a match stands elsewhere than the query is placed
 SAME, SPELLED = "same name", "same name, spelled differently"
@@ -36,6 +36,9 @@ SYNONYM, ITS_SYNONYM, SHARED = "its name is a synonym there", "its synonym is th
 # Share of different concepts that are found so, where nothing is known of a taxonomy.
 _USUAL = {SAME: 0.0005, SPELLED: 0.001, BRACKETS: 0.002, SYNONYM: 0.003, ITS_SYNONYM: 0.005, ORDER: 0.01, SHARED: 0.015}
 _USUAL[LETTER] = 0.005
+# Ways in which different concepts are found about as often as the same one is: repression and regression, or two
+# concepts that have a synonym in common. They are worth a hint, and keep no concept from being placed.
+_RARELY = dict.fromkeys((LETTER, SHARED), 0.05)
 
 
 class Match(NamedTuple):
@@ -82,7 +85,7 @@ def weigh_place(matches: Iterable[Match], taxonomy: Taxonomy, listed: Container[
     return tuple(sorted(weighed, key=lambda match: -match.probability))
 
 
-VERSION = 2
+VERSION = 3
 """Of the rules by which names become keys; tables written by others are computed anew."""
 _STORED = ("exact", "name", "alias", "synonym", "order", "halves")
 
@@ -193,8 +196,8 @@ class NameIndex:
             if best is not None:
                 false[best] += 1
         share = {how: (false[how] + _PSEUDO * usual) / (len(sample) + _PSEUDO) for how, usual in _USUAL.items()}
-        right = THERE * _FOUND
-        return {how: right / (right + (1 - THERE) * f) for how, f in share.items()}
+        right = {how: THERE * _RARELY.get(how, _FOUND) for how in share}
+        return {how: right[how] / (right[how] + (1 - THERE) * f) for how, f in share.items()}
 
 
 class _Tables:

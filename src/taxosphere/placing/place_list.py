@@ -15,7 +15,6 @@ from taxosphere.placing import expansion, inference, list_effect
 from taxosphere.placing.expansion import Expansion, Placement
 from taxosphere.placing.groups import make_groups
 from taxosphere.placing.inference import Fitted
-from taxosphere.placing.insertion import sureness
 from taxosphere.placing.name_keys import fold
 from taxosphere.placing.suggestions import Suggestion, Suggestions
 from taxosphere.ranking.calibration import N_PLACES
@@ -237,9 +236,7 @@ class ChildProposal:
     parent, child : str
         Ids of the new concept's parent and of that parent's child.
     probability : float
-        That the child belongs below the new concept, if the new concept belongs below the parent.
-    score : float
-        The same times the probability of the parent.
+        That the child belongs below the new concept; the parent is a suggestion and may be wrong.
     proposed : bool
         Whether `expand` would propose the move.
     """
@@ -247,7 +244,6 @@ class ChildProposal:
     parent: str
     child: str
     probability: float
-    score: float
     proposed: bool
 
 
@@ -263,8 +259,8 @@ def propose_children(
     suggestions : Suggestions
         Of the query; ``parents`` are those it would be attached to.
     insert : float or None
-        Sureness from which a child of such a parent is proposed too; None proposes those alone that are sure enough by
-        themselves (`Insertion.cut`).
+        Probability from which a child of such a parent is proposed too; None proposes those alone that are sure enough
+        by themselves (`Insertion.cut`).
     query_vectors : TextVectors, optional
         Of the query, (1, dim), by `Fitted.untuned_encoder`; None encodes it.
 
@@ -287,13 +283,13 @@ def propose_children(
         children, probabilities = fitted.insertion.probabilities(
             taxonomy, fitted.untuned_vectors, taxonomy.position(parent.id), query, query_vectors
         )
+        probabilities = fitted.insertion.below_suggested(probabilities, parent.probability)
         for child, probability in zip(children.tolist(), probabilities.tolist(), strict=True):
             if fold(taxonomy.names[child]) == name:  # of two concepts with one name, neither lies below the other
                 continue
-            proposed = parent.id in attached and sureness(probability, parent.probability) >= least
-            score = parent.probability * probability
-            proposals.append(ChildProposal(parent.id, taxonomy.ids[child], probability, score, proposed))
-    return sorted(proposals, key=lambda proposal: -proposal.score)
+            proposed = parent.id in attached and probability >= least
+            proposals.append(ChildProposal(parent.id, taxonomy.ids[child], probability, proposed))
+    return sorted(proposals, key=lambda proposal: -proposal.probability)
 
 
 def duplicates_of(fitted: Fitted, suggestions: Suggestions) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -20,6 +20,8 @@ _CELLS = 1 << 24  # values whose deviations are held at once
 RIDGE = 0.3  # on the weights of "none of these"
 _WIDEST = 2.5  # log temperature
 _CALIBRATION_RIDGE = 1e-3  # keeps what few lists cannot tell near no change
+_FEWEST_SURE = 20  # lists of which a share of right ones is believed
+_LOWEST_CEILING = 0.5  # of a first place; what is taken from it cannot make another place the first
 _QUERY_RIDGE_DIVISOR = 50  # the ridge on the weights of query features is divided by this
 
 Doubles: TypeAlias = NDArray[np.float64]
@@ -136,11 +138,14 @@ class FirstPlace:
         Divides the scores before the softmax.
     slope, constant
         Of the log odds of "none of these": its models were trained one by one, and for other shares of each kind.
+    ceiling
+        The largest probability that is given to a candidate, see `supported_probability`.
     """
 
     temperature: float = 1.0
     slope: float = 1.0
     constant: float = 0.0
+    ceiling: float = 1.0
 
     def none(self, probability: NDArray[np.floating]) -> NDArray[np.float64]:
         """Probabilities of "none of these" (q,), calibrated."""
@@ -189,7 +194,43 @@ def fit_first_place(
 
     bounds = [(-_WIDEST, _WIDEST), (-0.5, 0.5), (-2.0, 2.0)]
     x = minimize(loss, np.zeros(3), method="Powell", bounds=bounds).x
-    return FirstPlace(float(np.exp(x[0])), float(1 + x[1]), float(x[2]))
+    first = FirstPlace(float(np.exp(x[0])), float(1 + x[1]), float(x[2]))
+    return replace(first, ceiling=supported_probability(first.probability(scores, none_probability), right, weights))
+
+
+def supported_probability(
+    probability: NDArray[np.floating], right: Booleans, weights: NDArray[np.floating] | None = None
+) -> float:
+    """The largest probability that lists of first places give evidence for; 1 where there are too few to tell.
+
+    The surest 20 lists, the surest 21 and so on each have a share of right ones, counted with one right and one wrong
+    list more. The largest of these shares is what sure answers can be trusted with, whatever a curve fitted to all
+    lists says of the few at its end.
+
+    Parameters
+    ----------
+    probability, right, weights
+        (q,) of first places: how probable, whether right, how much each list counts (None: all the same).
+    """
+    if len(probability) < _FEWEST_SURE:
+        return 1.0
+    order = np.argsort(-probability, kind="stable")
+    weight = np.ones(len(order)) if weights is None else np.asarray(weights, np.float64)[order]
+    total = np.cumsum(weight)
+    size = total**2 / np.cumsum(weight**2)  # how many lists of one weight say as much
+    shares = (size * np.cumsum(weight * right[order]) / total + 1) / (size + 2)
+    return max(_LOWEST_CEILING, float(shares[_FEWEST_SURE - 1 :].max()))
+
+
+def lower_first_places(probability: NDArray[np.float64], ceiling: float) -> NDArray[np.float64]:
+    """Probabilities (q, k) of lists, none above ``ceiling``; what is taken away goes to the others in proportion."""
+    best = probability.max(axis=1, keepdims=True, initial=0.0)
+    excess = np.maximum(best - ceiling, 0.0)
+    if not excess.any():
+        return probability
+    rest = probability.sum(axis=1, keepdims=True) - best
+    others = probability * (1 + excess / np.maximum(rest, 1e-12))
+    return np.asarray(np.where((probability == best) & (excess > 0), best - excess, others))
 
 
 @dataclass(frozen=True)

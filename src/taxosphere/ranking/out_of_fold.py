@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from taxosphere.model.config import RankingConfig
 from taxosphere.ranking import calibration
-from taxosphere.ranking.calibration import Logistic, NoneOfThese
+from taxosphere.ranking.calibration import FirstPlace, Logistic, NoneOfThese
 from taxosphere.ranking.crossfit import Examples, Kind
 from taxosphere.ranking.features.catalogue import encoder_of
 from taxosphere.ranking.net import NetEnsemble, join_ensembles, train_nets
@@ -28,6 +28,14 @@ _PRESENT = {Kind.LEAF: 4.0, Kind.INNER: 1.0, Kind.PARENT_KEPT: 1.0}
 _OWN = {**_PRESENT, Kind.MISSING: 1.0}
 """Kinds of the taxonomy's own concepts, as opposed to foreign ones."""
 _GROUPS = 3  # of examples, each scored by a net trained on the others
+
+
+class SuggestedParents(NamedTuple):
+    """Hidden concepts (s,) by position, the parent suggested first for each, and its probability."""
+
+    concept: Longs
+    parent: Longs
+    probability: Floats
 
 
 @dataclass(frozen=True)
@@ -53,6 +61,9 @@ class OutOfFold:
         versions.
     candidates
         (t, 10): positions in the seed of the first places, as for ``concept``.
+    inner_concept, inner_candidate, inner_probability
+        (i,) of inner concepts that were hidden, too: their positions, those of the first places, and the probabilities
+        of these. Empty in models of earlier versions.
     """
 
     probabilities: Floats
@@ -63,6 +74,9 @@ class OutOfFold:
     kind: Longs
     concept: Longs = field(default_factory=lambda: np.zeros(0, np.int64))
     candidates: Longs = field(default_factory=lambda: np.zeros((0, calibration.N_PLACES), np.int64))
+    inner_concept: Longs = field(default_factory=lambda: np.zeros(0, np.int64))
+    inner_candidate: Longs = field(default_factory=lambda: np.zeros(0, np.int64))
+    inner_probability: Floats = field(default_factory=lambda: np.zeros(0, np.float32))
 
     @classmethod
     def empty(cls) -> OutOfFold:
@@ -96,14 +110,30 @@ class OutOfFold:
             (n,) where each concept of the seed stands there, -1 where it does not.
         """
         position = np.append(position, -1)  # what was nowhere stays nowhere
-        return replace(self, concept=position[self.concept], candidates=position[self.candidates])
+        return replace(
+            self,
+            concept=position[self.concept],
+            candidates=position[self.candidates],
+            inner_concept=position[self.inner_concept],
+            inner_candidate=position[self.inner_candidate],
+        )
+
+    @property
+    def first_places(self) -> SuggestedParents:
+        """The first place of every leaf and inner concept that was hidden and is there, as its first place is."""
+        concept = np.concatenate([self.concept, self.inner_concept])
+        parent = np.concatenate([self.candidates[:, 0], self.inner_candidate])
+        probability = np.concatenate([self.probabilities[: len(self.concept), 0], self.inner_probability])
+        there = (concept >= 0) & (parent >= 0)
+        return SuggestedParents(concept[there], parent[there], probability[there])
 
 
 class Calibrated(NamedTuple):
-    """Out-of-fold rankings, and the temperature and the models of "none of these" fitted to them."""
+    """Out-of-fold rankings, and what is fitted to them: temperature, ceiling and the models of "none of these"."""
 
     out_of_fold: OutOfFold
     temperature: float
+    ceiling: float
     none: NoneOfThese
 
 
@@ -163,8 +193,8 @@ def calibrate(
         scores[asked], examples.labels[asked], none_probability[asked], kind_weights(examples.kind[asked], ARRIVING)
     )
     none = replace(none, slope=first.slope, constant=first.constant)
-    places = _first_places(examples, scores, first.temperature, first.none(none_probability))
-    return Calibrated(places, first.temperature, none)
+    places = _first_places(examples, scores, first, first.none(none_probability))
+    return Calibrated(places, first.temperature, first.ceiling, none)
 
 
 def train_on(
@@ -270,13 +300,18 @@ def with_parents_deleted(examples: Examples) -> Examples:
 
 
 def _first_places(
-    examples: Examples, scores: Floats, temperature: float, none_probability: NDArray[np.float64]
+    examples: Examples, scores: Floats, first: FirstPlace, none_probability: NDArray[np.float64]
 ) -> OutOfFold:
-    asked = np.flatnonzero(examples.of_kind(Kind.LEAF))
+    asked, inner = (np.flatnonzero(examples.of_kind(kind)) for kind in (Kind.LEAF, Kind.INNER))
     every = np.concatenate([asked, np.flatnonzero(~examples.of_kind(Kind.LEAF))])
-    order = np.argsort(-scores[asked], axis=1, kind="stable")[:, : calibration.N_PLACES]
-    probability = np.take_along_axis(calibration.softmax(scores[asked], temperature), order, 1)
-    probability = probability * (1 - none_probability[asked, None])
+
+    def places(rows: Longs, most: int) -> tuple[Longs, NDArray[np.float64]]:
+        order = np.argsort(-scores[rows], axis=1, kind="stable")[:, :most]
+        probability = calibration.softmax(scores[rows], first.temperature) * (1 - none_probability[rows, None])
+        return order, np.take_along_axis(calibration.lower_first_places(probability, first.ceiling), order, 1)
+
+    order, probability = places(asked, calibration.N_PLACES)
+    inner_order, inner_probability = places(inner, 1)
     return OutOfFold(
         probabilities=probability.astype(np.float32),
         labels=np.take_along_axis(examples.labels[asked], order, 1),
@@ -286,4 +321,7 @@ def _first_places(
         kind=examples.kind[every],
         concept=examples.concept[asked],
         candidates=np.take_along_axis(examples.candidates[asked], order, 1),
+        inner_concept=examples.concept[inner],
+        inner_candidate=np.take_along_axis(examples.candidates[inner], inner_order, 1)[:, 0],
+        inner_probability=inner_probability[:, 0].astype(np.float32),
     )

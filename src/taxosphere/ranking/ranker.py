@@ -99,6 +99,8 @@ class Ranker:
         Of the seed's own concepts; None where ``none_model`` does not read it.
     parent_set
         Which further parents a concept gets beside the best one.
+    ceiling
+        The largest probability that is given to a candidate.
     reader
         Second reader whose score is one of the features; None where there is none. Not part of `to_arrays`.
     """
@@ -116,6 +118,7 @@ class Ranker:
     mean_orphan_score: float = 0.0
     novelty: NoveltyScale | None = None
     parent_set: ParentSet = ONE_PARENT
+    ceiling: float = 1.0
     reader: ShortlistReader | None = None
 
     def __post_init__(self) -> None:
@@ -188,14 +191,15 @@ class Ranker:
         orphans = shortlist.orphan_features - self.mean_orphan_score
         query_features = np.concatenate([orphans, novelty_of(self.novelty, shortlist)], axis=1)
         none = self._none_probability(scores, x, query_features)
-        probabilities = calibration.softmax(scores, self.temperature)
+        probabilities = calibration.softmax(scores, self.temperature) * (1 - none[:, None])
+        probabilities = calibration.lower_first_places(probabilities, self.ceiling)
         cosine = np.einsum("qd,qkd->qk", query_points, candidate_points[positions])
         names, contributions = self._contributions(x, order[:, :n_explained])
         ordered = np.take_along_axis(scores, order, 1)
         everything = shortlist.all_scores
         return Ranking(
             positions=positions,
-            probabilities=(np.take_along_axis(probabilities, order, 1) * (1 - none[:, None])).astype(np.float32),
+            probabilities=np.take_along_axis(probabilities, order, 1).astype(np.float32),
             none_probability=none.astype(np.float32),
             scores=ordered,
             cosine=cosine.astype(np.float32),
@@ -256,7 +260,7 @@ class Ranker:
         arrays |= {f"parent_set.{key}": value for key, value in self.parent_set.to_arrays().items()}
         if self.novelty is not None:
             arrays |= {f"novelty.{key}": value for key, value in vars(self.novelty).items()}
-        keys = ("families", "columns", "temperature", "none_share", "gamma", "note", "mean_orphan_score")
+        keys = ("families", "columns", "temperature", "none_share", "gamma", "note", "mean_orphan_score", "ceiling")
         return arrays, {key: getattr(self, key) for key in keys} | {"first_stage": self.first_stage.weights}
 
     @classmethod
@@ -282,6 +286,7 @@ class Ranker:
             first_stage=FirstStage({name: float(weight) for name, weight in notes["first_stage"].items()}),
             mean_orphan_score=notes["mean_orphan_score"],
             novelty=NoveltyScale(**novelty) if novelty else None,
+            ceiling=notes.get("ceiling", 1.0),  # earlier versions had none
             parent_set=ParentSet.from_arrays(parents) if parents else ParentSet.fit(out_of_fold),
         )
 

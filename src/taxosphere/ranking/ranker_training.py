@@ -140,6 +140,7 @@ def fit_ranker_on_examples(
         columns=tuple(columns),
         nets=nets,
         temperature=calibrated.temperature,
+        ceiling=calibrated.ceiling,
         none_model=calibrated.none,
         none_share=settings.none_share,
         gamma=gamma,
