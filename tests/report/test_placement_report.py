@@ -91,7 +91,7 @@ def test_evidence_on_an_error_of_a_model_is_that_of_a_taxonomy_without_the_conce
         assert len(case.reasons) <= len(case.suggestions)
         said = " ".join(reason.text for reasons in case.reasons for reason in reasons)
         assert not any(f"'{model.taxonomy.names[model.taxonomy.position(id)]}'" in said for id in asked)
-    drawn = {name: satellites for name, satellites in report.orbits}
+    drawn = dict(report.orbits)
     for case in report.cases:
         for satellite in drawn.get(case.suggestions.query.name, ()):
             listed = {s.name: s.probability for s in case.suggestions}
