@@ -219,8 +219,8 @@ def _with_evidence(asked: Fitted, case: Case, again: Suggestions | None) -> Case
     reasons: tuple[tuple[Reason, ...], ...] = ()
     if case.rank != 1:
         first = [now.get(s.id) for s in ranked[:_EXPLAINED]]
-        told = iter(explain(asked, replace(again, ranked=tuple(s for s in first if s)), most=_EXPLAINED))
-        reasons = tuple(next(told) if s else () for s in first)
+        sentences = iter(explain(asked, replace(again, ranked=tuple(s for s in first if s)), most=_EXPLAINED))
+        reasons = tuple(next(sentences) if s else () for s in first)
     return replace(case, suggestions=replace(case.suggestions, ranked=ranked), reasons=reasons)
 
 
