@@ -82,13 +82,13 @@ class _Best:
         return _Best(np.take_along_axis(values, chosen, 1), np.take_along_axis(positions, chosen, 1))
 
 
-def dot_products(queries: Floats, candidates: Floats) -> Floats:
-    """Dot products (q, n) of rows (q, m) and (n, m).
+def dot_products(queries: Floats, candidates: Floats, out: Floats | None = None) -> Floats:
+    """Dot products (q, n) of rows (q, m) and (n, m), written to ``out`` where it is given.
 
     One or two queries are multiplied by einsum, which reads memory twice as fast as a BLAS product with a vector. And
     after a BLAS product its threads spin for a while, so that the encoder of the next query would wait for their core.
     """
-    products = np.empty((len(queries), len(candidates)), np.float32)
+    products = np.empty((len(queries), len(candidates)), np.float32) if out is None else out
     if len(queries) > 2:
         for start in range(0, len(candidates), _COPIED):  # few queries as the right factor take less time
             block = slice(start, start + _COPIED)

@@ -53,18 +53,21 @@ class FirstStage:
         TaxosphereError
             A feature that is switched on was not computed.
         """
-        pool = features.pool
-        static, scores = np.zeros((2, len(pool)), np.float32)
+        positions, static = features.pool.positions, np.zeros(len(features.pool), np.float32)
+        row = {name: number for number, name in enumerate(features.columns)}
+        weights, if_positive = np.zeros((2, len(row)), np.float32)
         for name, weight in self.weights.items():
             feature = feature_of(name)
             if feature.static:
-                static += np.float32(weight) * index.static_features[feature.name][pool.positions]
-            elif feature.name in features.columns:
-                column = features.columns[feature.name]
-                scores += np.float32(weight) * (column > 0 if name.endswith(POSITIVE) else column)
+                static += np.float32(weight) * index.static_features[feature.name][positions]
+            elif feature.name in row:
+                (if_positive if name.endswith(POSITIVE) else weights)[row[feature.name]] = weight
             elif feature.is_on(features.families):
                 raise TaxosphereError(f"the first stage needs the feature '{feature.name}', which was not computed")
-        return np.asarray(scores + static, np.float32)
+        some = np.flatnonzero(if_positive)
+        scores = static + np.einsum("f,fp->p", weights, features.table)
+        scores += np.einsum("f,fp->p", if_positive[some], (features.table[some] > 0).astype(np.float32))
+        return np.asarray(scores, np.float32)
 
     def limited_to(self, names: Collection[str]) -> FirstStage:
         """Only the weights of these features, and of those that depend on the candidate alone."""

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from taxosphere import Concept
-from taxosphere.ranking.features.pool import SparseColumn, SparseRows
+from taxosphere.ranking.features.pool import Pool, SparseColumn, SparseRows
 from taxosphere.ranking.lexical.index import (
     VERSION,
     BagOfWords,
@@ -18,7 +18,7 @@ from taxosphere.ranking.lexical.index import (
     count_feature,
     share_feature,
 )
-from taxosphere.ranking.lexical.matching import definition_mentions, name_mentions
+from taxosphere.ranking.lexical.matching import LexicalScores, definition_mentions, name_mentions
 from taxosphere.ranking.lexical.parse import parse_concept
 from taxosphere.ranking.lexical.tokens import BagBuilder, ConceptTokens
 
@@ -56,10 +56,10 @@ def test_shares_of_a_word_below_each_concept_by_hand() -> None:
     tokens = ConceptTokens.parse(Concept(name, name) for name in ("a", "b", "dark red", "light red", "pale red"))
     children = sparse.csr_array((np.ones(3, np.float32), ([0, 0, 1], [2, 3, 4])), shape=(5, 5))
     index = LexicalIndex(tokens, children)
-    red = index.bags["name head"].encode([["red"]]).rows
-    for feature, expected in ((count_feature, [2, 1, 0, 0, 0]), (share_feature, [2 / 4, 1 / 4, 0, 0, 0])):
-        found = index.children_words.multiply({feature("name head"): red}).toarray()[0]
-        np.testing.assert_allclose(found, expected)
+    bags = {name: bag.encode([["red"]]) for name, bag in index.bags.items()}
+    found = LexicalScores(index, bags).at(Pool.whole(1, 5))
+    np.testing.assert_allclose(found[share_feature("name head")], [2 / 4, 1 / 4, 0, 0, 0])
+    np.testing.assert_allclose(found[count_feature("name head")], np.log1p([2, 1, 0, 0, 0]), rtol=1e-6)
 
 
 def _index(*names: str) -> LexicalIndex:

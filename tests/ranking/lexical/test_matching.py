@@ -5,6 +5,7 @@ import pytest
 from scipy import sparse
 
 from taxosphere import Concept
+from taxosphere.ranking.features import pool as pool_module
 from taxosphere.ranking.features.pool import Pool
 from taxosphere.ranking.lexical import matching
 from taxosphere.ranking.lexical.index import BAGS, EncodedBags, LexicalIndex
@@ -35,26 +36,26 @@ def test_values_of_pairs_count_all_words_however_few_are_read(
     index: LexicalIndex, most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(matching, "_FEW", 3)
-    monkeypatch.setattr(matching, "_PLACES", 25)  # a query at a time
+    monkeypatch.setattr(pool_module, "_TABLE", 25)  # a query at a time
     bags = encoded(index)
     pool = Pool(np.sort(np.random.default_rng(0).choice(60, 35, replace=False)), 3, 20)
     exact, some = LexicalScores(index, bags), LexicalScores(index, bags, most)
     expected, found = exact.at(pool), some.at(pool)
     assert expected.keys() == found.keys()
-    for product in exact.products:
-        whole = product.values.toarray().reshape(3, len(product.names), 20)
-        for number, name in enumerate(product.names):
-            values = whole[pool.row, number, pool.positions]
-            np.testing.assert_allclose(expected[name], np.log1p(values) if "count" in name else values, atol=1e-6)
-            np.testing.assert_allclose(found[name], expected[name], atol=1e-6)
+    names = exact.product.names
+    whole = exact.product.values.toarray().reshape(3, len(names), 20)
+    for number, name in enumerate(names):
+        np.testing.assert_allclose(expected[name], whole[pool.row, number, pool.positions], atol=1e-6)
+    for name, values in expected.items():
+        np.testing.assert_allclose(found[name], values, atol=1e-6)
 
 
 def test_the_rarest_words_are_read_first(index: LexicalIndex) -> None:
     bags = {name: bag.encode([["stone", "red", "that"]]) for name, bag in index.bags.items()}
-    rows = index.similarity.arrange({"words": bags["words"].rows})
-    uses = np.diff(index.similarity.matrix.indptr)[rows.columns]
+    rows = index.matrices.arrange({"words": bags["words"].rows})
+    uses = np.diff(index.matrices.matrix.indptr)[rows.columns]
     for most in range(int(uses.sum()) + 2):
-        read = index.similarity.rarest(rows, np.array([most]))
+        read = index.matrices.rarest(rows, np.array([most]))
         assert uses[read].sum() <= most
         assert not read.any() or uses[read].max() <= uses[~read].min(initial=99)
 
@@ -63,11 +64,11 @@ def test_the_rarest_words_are_read_first(index: LexicalIndex) -> None:
 def test_the_largest_values_of_every_part(index: LexicalIndex, long: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(matching, "_LONG", long)
     scores = LexicalScores(index, encoded(index))
-    for product in scores.products:
-        table = product.values.toarray().reshape(3, len(product.names), 20)
-        for number, name in enumerate(product.names):
-            values = table[:, number]
-            query, position = np.divmod(scores.largest(3, (name,)), 20)
-            found = np.bincount(query, values[query, position], 3)
-            np.testing.assert_allclose(found, np.sort(values, axis=1)[:, -3:].sum(1), rtol=1e-5)
-            assert np.bincount(query, minlength=3).max() <= 3
+    names = scores.product.names
+    table = scores.product.values.toarray().reshape(3, len(names), 20)
+    for number, name in enumerate(names):
+        values = table[:, number]
+        query, position = np.divmod(scores.largest(3, (name,)), 20)
+        found = np.bincount(query, values[query, position], 3)
+        np.testing.assert_allclose(found, np.sort(values, axis=1)[:, -3:].sum(1), rtol=1e-5)
+        assert np.bincount(query, minlength=3).max() <= 3

@@ -24,7 +24,7 @@ from taxosphere.taxonomy import Taxonomy
 from taxosphere.taxonomy.checks import obsolete
 from taxosphere.typing import Floats, Longs, Matrix
 
-VERSION = 2
+VERSION = 3
 """Of the rules by which `CandidateIndex.to_arrays` is computed; one written by others is computed anew."""
 _STORED = ("log_normalizer", "orphan_scores", "radius_gaps", "obsolete", "non_leaves", "non_leaf_columns")
 _SHARED = ("children", "non_leaves", "non_leaf_columns", "radius_gaps")

@@ -86,8 +86,9 @@ def compute_features(
         }
         columns |= children_word_features(similarity, _DESCRIPTION_WORDS)
     columns |= {name: column.at(pool) for name, column in mentions.items()}
+    wide_votes = wide_votes_of(pool, similarity, families)
     if "votes" in families:
-        columns |= vote_features(index, pool, similarity, families)
+        columns |= vote_features(index, pool, similarity, wide_votes["joint"], families)
     for number, (seen, asked) in enumerate(zip(index.by_encoder, queries.by_encoder, strict=True), 1):
         for name, values in features_by_vectors(seen, asked, pool, families).items():
             columns[of_encoder(name, number)] = values
@@ -95,7 +96,7 @@ def compute_features(
         pool=pool,
         families=tuple(families),
         columns=columns,
-        orphan_features=orphan_features(index, pool, similarity, bags, families),
+        orphan_features=orphan_features(index, pool, wide_votes, bags, families),
         nearness=pool_nearness(pool, similarity["text"]),
     )
 
@@ -136,7 +137,8 @@ def features_by_vectors(index: CandidateIndex, queries: Queries, pool: Pool, fam
     columns = vector_features(index, vectors, pool, families, similarity)
     if "votes" in families:
         compared = [family for family in families if family not in ("names", "descriptions")]
-        columns |= vote_features(index, pool, similarity, compared)
+        joint_votes = wide_votes_of(pool, similarity, compared)["joint"]
+        columns |= vote_features(index, pool, similarity, joint_votes, compared)
     return columns
 
 
@@ -159,8 +161,27 @@ def children_word_features(values: Columns, bags: Sequence[str]) -> Columns:
     return {name: values[name] for name in names}
 
 
-def vote_features(index: CandidateIndex, pool: Pool, similarity: Columns, families: Sequence[str]) -> Columns:
-    """Votes of the concepts most similar to the query for parents and grandparents, and the most similar child."""
+def wide_votes_of(pool: Pool, similarity: Columns, families: Sequence[str]) -> Columns:
+    """(p,) weights of the 30 concepts most similar to the query: "joint" (all vectors), "text", "text and words".
+
+    Empty where votes are switched off; those of words need descriptions.
+    """
+    if "votes" not in families:
+        return {}
+    text = similarity["text"]
+    joint = text + similarity["name"]
+    sums = {"joint": joint + similarity["sphere"] if "sphere" in families else joint, "text": text}
+    sums |= {"text and words": text + similarity["words"]} if "descriptions" in families else {}
+    return dict(zip(sums, votes_of(pool, np.stack(list(sums.values())), _MANY_VOTERS, _WIDE_SHARPNESS), strict=True))
+
+
+def vote_features(
+    index: CandidateIndex, pool: Pool, similarity: Columns, joint_votes: Floats, families: Sequence[str]
+) -> Columns:
+    """Votes of the concepts most similar to the query for parents and grandparents, and the most similar child.
+
+    ``joint_votes`` (p,) are those of `wide_votes_of` by all vectors.
+    """
     sharpness = {"text": _VECTOR_SHARPNESS, "name": _VECTOR_SHARPNESS}
     sharpness |= {"sphere": _VECTOR_SHARPNESS} if "sphere" in families else {}
     sharpness |= {"words": _WORD_SHARPNESS} if "descriptions" in families else {}
@@ -178,10 +199,7 @@ def vote_features(index: CandidateIndex, pool: Pool, similarity: Columns, famili
         columns[f"parent of similar concepts, by {measure}"] = for_parents[row]
         columns[f"grandparent of similar concepts, by {measure}"] = for_grandparents[row]
         columns[f"most similar child, by {measure}"] = of_child[row]
-    joint = similarity["text"] + similarity["name"]
-    joint += similarity["sphere"] if "sphere" in families else 0
-    votes = votes_of(pool, joint[None], _MANY_VOTERS, _WIDE_SHARPNESS)
-    for_parents = pass_on(votes, sorted_child, sorted_parent)
+    for_parents = pass_on(joint_votes[None], sorted_child, sorted_parent)
     below, above = pool.links(index.taxonomy.ancestor_csr, np.flatnonzero(for_parents[0]))
     columns["parent of the 30 most similar"] = for_parents[0]
     columns["ancestor of the 30 most similar"] = pass_on(for_parents, below, above)[0]
@@ -237,7 +255,7 @@ def vote_weights(similarity: Floats, n_voters: int, sharpness: float | Floats) -
 
 
 def orphan_features(
-    index: CandidateIndex, pool: Pool, similarity: Columns, bags: QueryBags, families: Sequence[str]
+    index: CandidateIndex, pool: Pool, wide_votes: Columns, bags: QueryBags, families: Sequence[str]
 ) -> Floats:
     """Mean orphan scores (q, N_ORPHAN_FEATURES) of concepts around each query; they say whether its parent is missing.
 
@@ -245,15 +263,13 @@ def orphan_features(
     means over the concepts most similar by text; by text and words; over those whose definition has the same head of
     the first phrase; the same first word. A family that is switched off leaves zeros.
     """
-    described = "descriptions" in families
     features = np.zeros((pool.n_queries, N_ORPHAN_FEATURES), np.float32)
-    if "votes" in families:
-        sources = [similarity["text"], *([similarity["text"] + similarity["words"]] if described else [])]
-        for column, near in enumerate(votes_of(pool, np.stack(sources), _MANY_VOTERS, _WIDE_SHARPNESS)):
-            some = np.flatnonzero(near)
-            scores = near[some] * index.orphan_scores[pool.positions[some]]
+    for column, source in enumerate(("text", "text and words")):
+        if source in wide_votes:
+            some = np.flatnonzero(wide_votes[source])
+            scores = wide_votes[source][some] * index.orphan_scores[pool.positions[some]]
             features[:, column] = np.bincount(pool.row[some], scores, pool.n_queries)
-    if described:
+    if "descriptions" in families:
         mean = index.orphan_scores.mean()
         for column, bag in enumerate(PHRASE, N_ORPHAN_FEATURES - len(PHRASE)):
             rows = bags[bag].rows

@@ -14,10 +14,9 @@ import numpy as np
 
 from taxosphere.orbit.search import dot_products, is_large_part, largest_among, largest_columns, top_k
 from taxosphere.ranking.features.candidates import CandidateIndex
-from taxosphere.ranking.features.pool import Pool, SparseColumn
+from taxosphere.ranking.features.pool import Pool, SparseColumn, distinct_keys
 from taxosphere.ranking.lexical.matching import WIDE, LexicalScores
 from taxosphere.ranking.queries import Queries
-from taxosphere.taxonomy.structure import distinct
 from taxosphere.typing import Floats, Longs
 
 MEASURES = ("text", "name", "sphere")
@@ -86,7 +85,8 @@ def gather(
     near, voters = nearest_by_vectors(index, vectors, settings)
     near.append(lexical.largest(settings.by_words, WIDE))
     voters.append(lexical.largest(settings.voters, ("words", "spelling")))
-    pool = Pool.join([*near, *voters, *_parents(index, voters), *(column.keys for column in mentions)], n_queries, size)
+    parents = _parents(index, voters, n_queries)
+    pool = Pool.join([*near, *voters, *parents, *(column.keys for column in mentions)], n_queries, size)
     return _filled(index, pool, n_needed)
 
 
@@ -94,28 +94,23 @@ def nearest_by_vectors(
     index: CandidateIndex, vectors: VectorSimilarities, settings: Retrieval
 ) -> tuple[list[Longs], list[Longs]]:
     """Keys of the nearest candidates by each measure, and of those that vote."""
-    size = len(index.taxonomy)
+    n_queries, size = len(vectors.queries), len(index.taxonomy)
     if size <= PRODUCTS:
-        tables = [vectors.whole(measure) for measure in MEASURES]  # (q, n) each
-        tables.append(tables[0] + tables[1] + tables[2])
-        first = size * np.arange(len(vectors.queries))[:, None]
-        near = [largest_columns(table, settings.nearest) for table in tables]
-        voters = [
-            largest_among(table, columns, settings.voters)
+        tables = vectors.compared  # (measures and their sum, q, n)
+        rows = tables.reshape(-1, size)
+        near = largest_columns(rows, settings.nearest)
+        voters = (
+            largest_among(rows, near, settings.voters)
             if settings.voters <= settings.nearest
-            else largest_columns(table, settings.voters)
-            for table, columns in zip(tables, near, strict=True)
-        ]
-        return [first + columns for columns in near], [first + columns for columns in voters]
+            else largest_columns(rows, settings.voters)
+        )
+        first = np.tile(size * np.arange(n_queries), len(tables))[:, None]
+        return [first + near], [first + voters]
     pool = search_compressed(index, vectors, settings.compressed)
     values = vectors.at(MEASURES, pool)
     joint = values["text"] + values["name"] + values["sphere"]
-    near, voters = [], []
-    for each in (*values.values(), joint):
-        table = pool.padded(each, -np.inf)
-        near.append(_keys(pool, table, settings.nearest))
-        voters.append(_keys(pool, table, settings.voters))
-    return near, voters
+    table = pool.padded(np.stack([*values.values(), joint]), -np.inf)  # (measures and their sum, q, widest)
+    return [_keys(pool, table, settings.nearest)], [_keys(pool, table, settings.voters)]
 
 
 def search_compressed(index: CandidateIndex, vectors: VectorSimilarities, count: int) -> Pool:
@@ -127,22 +122,23 @@ def search_compressed(index: CandidateIndex, vectors: VectorSimilarities, count:
     return Pool.join([first + top_k(asked, compressed.rows, count)], len(queries), size)
 
 
-def _keys(pool: Pool, table: Floats, count: int) -> Longs:
-    """Keys of the ``count`` largest values of each row of a padded table."""
-    columns = largest_columns(table, count)
+def _keys(pool: Pool, tables: Floats, count: int) -> Longs:
+    """Keys of the ``count`` largest values of each row of padded tables (t, q, widest)."""
+    columns = largest_columns(tables.reshape(-1, tables.shape[2]), count).reshape(len(tables), pool.n_queries, -1)
     places = np.minimum(pool.ends[:-1, None] + columns, len(pool) - 1)
     keys: Longs = pool.keys[places[columns < np.diff(pool.ends)[:, None]]]
     return keys
 
 
-def _parents(index: CandidateIndex, voters: Sequence[Longs]) -> list[Longs]:
+def _parents(index: CandidateIndex, voters: Sequence[Longs], n_queries: int) -> list[Longs]:
     """Keys of the parents and grandparents of the voters."""
     size, rows = len(index.taxonomy), index.taxonomy.parent_csr
-    levels = [distinct(np.concatenate([np.zeros(0, np.int64), *(keys.ravel() for keys in voters)]))]
+    limit = size * n_queries
+    levels = [distinct_keys(voters, limit)]
     for _ in range(2):
         query, position = np.divmod(levels[-1], size)
         owner, parent = rows.expand(position)
-        levels.append(distinct(query[owner] * size + parent))
+        levels.append(distinct_keys([query[owner] * size + parent], limit))
     return levels[1:]
 
 
@@ -201,6 +197,17 @@ class VectorSimilarities:
             concepts, asked = self._rows[measure]
             self._whole[measure] = dot_products(asked, concepts)
         return self._whole[measure]
+
+    @cached_property
+    def compared(self) -> Floats:
+        """(4, q, n) of all concepts by each of `MEASURES`, and their sum."""
+        tables = np.empty((len(MEASURES) + 1, len(self.queries), len(self.index.taxonomy)), np.float32)
+        for table, measure in zip(tables, MEASURES, strict=False):
+            concepts, asked = self._rows[measure]
+            self._whole[measure] = dot_products(asked, concepts, out=table)
+        np.add(tables[0], tables[1], out=tables[3])
+        tables[3] += tables[2]
+        return tables
 
     def at(self, measures: tuple[str, ...], pool: Pool) -> dict[str, Floats]:
         """(p,) by measure, of the pairs of a pool."""

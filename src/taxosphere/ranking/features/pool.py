@@ -6,7 +6,7 @@ Also features of the pairs of a pool, and sparse rows, one per query.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from taxosphere.taxonomy.structure import Csr
+from taxosphere.taxonomy.structure import Csr, distinct
 from taxosphere.typing import Booleans, Floats, Longs, Matrix
 
-_TABLE = 1 << 20  # pairs of a query and a concept up to which places are looked up in a table; searching takes longer
+_TABLE = 1 << 21  # pairs of a query and a concept up to which places are looked up in a table; searching takes longer
 
 
 @dataclass(frozen=True)
@@ -41,10 +41,7 @@ class Pool:
     @classmethod
     def join(cls, sources: Sequence[Longs], n_queries: int, size: int) -> Pool:
         """All pairs whose key is in at least one of the ``sources``."""
-        keys = np.sort(np.concatenate([np.zeros(0, np.int64), *(source.ravel() for source in sources)]))
-        first = np.ones(len(keys), bool)
-        first[1:] = keys[1:] != keys[:-1]
-        return cls(keys[first], n_queries, size)
+        return cls(distinct_keys(sources, n_queries * size), n_queries, size)
 
     @classmethod
     def whole(cls, n_queries: int, size: int) -> Pool:
@@ -78,22 +75,37 @@ class Pool:
         """The pairs of each query."""
         return [slice(start, stop) for start, stop in pairwise(self.ends.tolist())]
 
-    def find(self, keys: NDArray[np.integer]) -> tuple[Longs, Booleans]:
+    def find(self, keys: NDArray[np.integer]) -> tuple[NDArray[np.integer], Booleans]:
         """Place (k,) of the pairs with these keys, and whether they are in the pool."""
         if self.n_queries * self.size <= _TABLE:
-            place = self._places[keys]
+            place = self.places.take(keys)
             return place, place >= 0
         place = np.minimum(np.searchsorted(self.keys, keys), max(0, len(self.keys) - 1))
         return place, self.keys[place] == keys
 
     @cached_property
-    def _places(self) -> Longs:
+    def places(self) -> NDArray[np.int32]:
         """(q · n,) the place of each key, -1 for those that are not in the pool."""
-        places = np.full(self.n_queries * self.size, -1)
-        places[self.keys] = np.arange(len(self.keys))
+        places = np.full(self.n_queries * self.size, -1, np.int32)
+        places[self.keys] = np.arange(len(self.keys), dtype=np.int32)
         return places
 
-    def links(self, neighbours: Csr, places: Longs) -> tuple[Longs, Longs]:
+    def lookups(self) -> Iterator[tuple[slice, NDArray[np.int32]]]:
+        """Which queries, and their part of `places`; all at once, or as many as a table of bounded size holds."""
+        step = max(1, _TABLE // max(1, self.size))
+        if step >= self.n_queries:
+            yield slice(0, self.n_queries), self.places
+            return
+        table = np.full(step * self.size, -1, np.int32)
+        for start in range(0, self.n_queries, step):
+            stop = min(start + step, self.n_queries)
+            first, last = self.ends[start], self.ends[stop]
+            keys = self.keys[first:last] - start * self.size
+            table[keys] = np.arange(first, last, dtype=np.int32)
+            yield slice(start, stop), table
+            table[keys] = -1
+
+    def links(self, neighbours: Csr, places: Longs) -> tuple[Longs, NDArray[np.integer]]:
         """Pairs (e,), (e,) of a place among ``places`` (k,) and the place of a neighbour in the same query's pool."""
         owner, neighbour = neighbours.expand(self.positions[places])
         place, present = self.find(self.row[places][owner] * self.size + neighbour)
@@ -116,6 +128,16 @@ class Pool:
         width = int(counts.max(initial=0))
         gaps = np.repeat(width * np.arange(self.n_queries) - self.ends[:-1], counts)
         return width, np.arange(len(self.keys)) + gaps
+
+
+def distinct_keys(sources: Sequence[Longs], limit: int) -> Longs:
+    """All keys of the sources, which are below ``limit``, each once, ascending."""
+    if limit > _TABLE:
+        return distinct(np.concatenate([np.zeros(0, np.int64), *(keys.ravel() for keys in sources)]))
+    present = np.zeros(limit, bool)  # marking takes less time than sorting
+    for keys in sources:
+        present[keys] = True
+    return np.flatnonzero(present)
 
 
 @dataclass(frozen=True)
@@ -157,6 +179,11 @@ class FeatureColumns:
     columns: dict[str, Floats]
     orphan_features: Floats
     nearness: Floats | None = None
+
+    @cached_property
+    def table(self) -> Floats:
+        """(f, p) all columns in their order."""
+        return np.stack([np.zeros(len(self.pool), np.float32), *self.columns.values()])[1:]
 
 
 class SparseRows(NamedTuple):

@@ -103,15 +103,20 @@ def make_shortlist(
     columns = np.take_along_axis(best, order, 1)  # (q, k)
     places = pool.ends[:-1, None] + columns
     positions = pool.positions[places]
-    values = {name: column[places] for name, column in features.columns.items()}
-    values[FIRST_STAGE_SCORE] = np.take_along_axis(table, columns, 1)
-    if "structure" in families:
-        values |= {name: column[positions] for name, column in index.static_features.items()}
+    listed = np.take_along_axis(table, columns, 1)
+    static = index.static_features if "structure" in families else {}
+    names = (*features.columns, FIRST_STAGE_SCORE, *static)
+    values = np.empty((*places.shape, len(names)), np.float32)
+    n_columns = len(features.columns)
+    values[..., :n_columns] = np.moveaxis(features.table.take(places, axis=1), 0, -1)
+    values[..., n_columns] = listed
+    for number, column in enumerate(static.values(), n_columns + 1):
+        values[..., number] = column[positions]
     return Shortlist(
-        feature_names=tuple(values),
-        features=np.stack(list(values.values()), axis=-1).astype(np.float32),
-        positions=positions.astype(np.int64),
-        scores=values[FIRST_STAGE_SCORE],
+        feature_names=names,
+        features=values,
+        positions=positions.astype(np.int64, copy=False),
+        scores=listed,
         orphan_features=features.orphan_features,
         nearness=features.nearness,
         all_scores=_scores_of_all(index, queries, families, first_stage, pool, scores) if all_scores else None,

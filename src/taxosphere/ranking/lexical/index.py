@@ -242,12 +242,12 @@ class LexicalIndex:
     ----------
     bags
         Those of the tokens.
-    children_words
-        Per bag of `SINGLE_WORD` and `SEVERAL_WORDS`, a part (words, n) named by its feature: of all uses of a word plus
-        one, the share by the children of each concept; for one-word bags also the number of children that use it.
-    similarity
-        Parts "spelling" and "words" (words, n): TF-IDF rows of the concepts; "words, children": of their children's
-        mean. Multiplied by the unit rows of queries these are cosines.
+    matrices
+        Parts (words, n). "spelling" and "words": TF-IDF rows of the concepts; "words, children": of their children's
+        mean; multiplied by the unit rows of queries these are cosines. And per bag of `SINGLE_WORD` and
+        `SEVERAL_WORDS`, named by its feature: of all uses of a word plus one, the share by the children of each concept.
+    child_uses
+        (words,) per bag of `SINGLE_WORD`: all those uses plus one, so that shares can be turned into counts.
     positions_by_name
         See `ConceptTokens.positions_by_name`.
     longest_names
@@ -259,17 +259,17 @@ class LexicalIndex:
     def __init__(self, tokens: ConceptTokens, children: Matrix) -> None:
         self._read_names(tokens)
         self.longest_names = tokens.longest_names
-        shares: dict[str, Matrix] = {}
-        counts: dict[str, Matrix] = {}
+        parts = _similarity(self.bags["spelling"], self.bags["words"], children)
+        self.child_uses: dict[str, Floats] = {}
         for name in (*SINGLE_WORD, *SEVERAL_WORDS):
             bag = self.bags[name]
             by_child = sparse.csr_array(children @ bag.rows.matrix(bag.width))  # (n, words)
-            uses = np.asarray(by_child.sum(0)).ravel()
-            shares[share_feature(name)] = sparse.csr_array(by_child * (1 / (uses + 1)).astype(np.float32)[None, :])
+            uses = np.bincount(by_child.indices, by_child.data, bag.width) + 1
+            by_child.data *= (1 / uses).astype(np.float32)[by_child.indices]
+            parts[share_feature(name)] = by_child.T.tocsr()
             if name in SINGLE_WORD:
-                counts[count_feature(name)] = by_child
-        self.children_words = StackedMatrix.stack({name: part.T.tocsr() for name, part in (shares | counts).items()})
-        self.similarity = _similarity(self.bags["spelling"], self.bags["words"], children)
+                self.child_uses[name] = uses.astype(np.float32)
+        self.matrices = StackedMatrix.stack(parts)
 
     def _read_names(self, tokens: ConceptTokens) -> None:
         self.bags = tokens.bags
@@ -278,17 +278,16 @@ class LexicalIndex:
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """The matrices as arrays; names of the parts as UTF-8 text, one a line."""
-        arrays: dict[str, NDArray[Any]] = {
+        matrix, first_rows = self.matrices.matrix, self.matrices.first_rows
+        return {
             "longest_names.words": np.frombuffer("\n".join(self.longest_names).encode(), np.uint8),
             "longest_names.lengths": np.array([*self.longest_names.values()], np.int8),
+            **{f"matrices.{key}": getattr(matrix, key) for key in ("data", "indices", "indptr")},
+            "matrices.parts": np.frombuffer("\n".join(first_rows).encode(), np.uint8),
+            "matrices.first_rows": np.array([*first_rows.values()], np.int64),
+            "matrices.shape": np.array(matrix.shape, np.int64),
+            **{f"child_uses.{name}": uses for name, uses in self.child_uses.items()},
         }
-        for name, stacked in (("similarity", self.similarity), ("children_words", self.children_words)):
-            matrix = stacked.matrix
-            arrays |= {f"{name}.{key}": getattr(matrix, key) for key in ("data", "indices", "indptr")}
-            arrays[f"{name}.parts"] = np.frombuffer("\n".join(stacked.first_rows).encode(), np.uint8)
-            arrays[f"{name}.first_rows"] = np.array([*stacked.first_rows.values()], np.int64)
-            arrays[f"{name}.shape"] = np.array(matrix.shape, np.int64)
-        return arrays
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], tokens: ConceptTokens) -> LexicalIndex:
@@ -298,23 +297,27 @@ class LexicalIndex:
         lengths = arrays["longest_names.lengths"].tolist()
         first_words = arrays["longest_names.words"].tobytes().decode().split("\n") if lengths else []
         index.longest_names = dict(zip(first_words, lengths, strict=True))
-        for name in ("similarity", "children_words"):
-            parts = arrays[f"{name}.parts"].tobytes().decode().split("\n")
-            rows = dict(zip(parts, arrays[f"{name}.first_rows"].tolist(), strict=True))
-            entries = tuple(arrays[f"{name}.{key}"] for key in ("data", "indices", "indptr"))
-            matrix = sparse.csr_array(entries, shape=tuple(arrays[f"{name}.shape"].tolist()))
-            setattr(index, name, StackedMatrix(rows, matrix))
+        parts = arrays["matrices.parts"].tobytes().decode().split("\n")
+        rows = dict(zip(parts, arrays["matrices.first_rows"].tolist(), strict=True))
+        entries = tuple(arrays[f"matrices.{key}"] for key in ("data", "indices", "indptr"))
+        matrix = sparse.csr_array(entries, shape=tuple(arrays["matrices.shape"].tolist()))
+        index.matrices = StackedMatrix(rows, matrix)
+        index.child_uses = {name: arrays[f"child_uses.{name}"] for name in SINGLE_WORD}
         return index
 
 
-def _similarity(spelling: BagOfWords, words: BagOfWords, children: Matrix) -> StackedMatrix:
+def _similarity(spelling: BagOfWords, words: BagOfWords, children: Matrix) -> dict[str, Matrix]:
+    """Parts of `LexicalIndex.matrices` by which texts are compared."""
     by_spelling, by_words = (bag.unit_rows(bag.rows).matrix(bag.width) for bag in (spelling, words))
     counts = np.maximum(np.asarray(children.sum(1)).ravel(), 1)
-    mean = _scale_rows(sparse.csr_array(children @ by_words), 1 / counts)
+    mean = sparse.csr_array(children @ by_words)
+    _scale_rows(mean, 1 / counts)
     length = np.sqrt(np.asarray(mean.multiply(mean).sum(1)).ravel())
-    mean = _scale_rows(mean, 1 / np.maximum(length, 1e-6))
-    return StackedMatrix.stack({"spelling": by_spelling.T, "words": by_words.T, "words, children": mean.T})
+    _scale_rows(mean, 1 / np.maximum(length, 1e-6))
+    parts = {"spelling": by_spelling, "words": by_words, "words, children": mean}
+    return {name: part.T.tocsr() for name, part in parts.items()}
 
 
-def _scale_rows(matrix: Matrix, factors: NDArray[np.floating]) -> Matrix:
-    return sparse.csr_array(matrix * factors.astype(np.float32)[:, None])
+def _scale_rows(matrix: Matrix, factors: NDArray[np.floating]) -> None:
+    """Multiply the rows of a matrix in place."""
+    matrix.data *= np.repeat(factors.astype(np.float32), np.diff(matrix.indptr))

@@ -22,7 +22,6 @@ from taxosphere.ranking.lexical.index import (
 from taxosphere.ranking.lexical.parse import ParsedConcept
 from taxosphere.typing import Floats, Longs, Matrix
 
-_PLACES = 1 << 20  # pairs of a query and a concept whose places in the pool are looked up in one table
 SIMILARITIES = ("spelling", "words", "words, children")
 WIDE = ("words, children", *map(share_feature, ("name head", "phrase head", "phrase words", "name words")))
 """Parts whose largest values belong to concepts with children like the query."""
@@ -41,22 +40,21 @@ class _Product(NamedTuple):
     values
         (q · names, n).
     skipped
-        (q · names, words) what was not multiplied: words that very many concepts use.
+        (q · names, words) what was not multiplied: words that very many concepts use; None where all was.
     stack
         (words, n) the matrix.
     """
 
     names: tuple[str, ...]
     values: Matrix
-    skipped: SparseRows
+    skipped: SparseRows | None
     stack: Matrix
 
     @classmethod
     def of(cls, stack: StackedMatrix, rows: Mapping[str, SparseRows], most: int | None) -> _Product:
         arranged, height = stack.arrange(rows), stack.matrix.shape[0]
         if most is None:
-            nothing = arranged.where(np.zeros(len(arranged.data), bool))
-            return cls(tuple(rows), arranged.matrix(height) @ stack.matrix, nothing, stack.matrix)
+            return cls(tuple(rows), arranged.matrix(height) @ stack.matrix, None, stack.matrix)
         limits = [most if name in _RETRIEVED else _FEW for name in rows]
         read = stack.rarest(arranged, np.tile(limits, len(arranged.counts) // len(rows)))
         return cls(tuple(rows), arranged.where(read).matrix(height) @ stack.matrix, arranged.where(~read), stack.matrix)
@@ -77,68 +75,62 @@ class LexicalScores:
     """
 
     def __init__(self, index: LexicalIndex, bags: Mapping[str, EncodedBags], most: int | None = None) -> None:
-        unit = {name: index.bags[name].unit_rows(*bags[name]) for name in ("spelling", "words")}
-        rows: dict[str, SparseRows] = {}
-        for bag in SINGLE_WORD:
-            rows |= dict.fromkeys((share_feature(bag), count_feature(bag)), bags[bag].rows)
-        for bag in SEVERAL_WORDS:
-            rows[share_feature(bag)] = index.bags[bag].weight_shares(*bags[bag])
+        words = index.bags["words"].unit_rows(*bags["words"])
+        rows = {
+            "spelling": index.bags["spelling"].unit_rows(*bags["spelling"]),
+            "words": words,
+            "words, children": words,
+        }
+        rows |= {share_feature(bag): bags[bag].rows for bag in SINGLE_WORD}
+        rows |= {share_feature(bag): index.bags[bag].weight_shares(*bags[bag]) for bag in SEVERAL_WORDS}
         self.n_queries = len(next(iter(bags.values())).n_unknown)
-        self.products = (
-            _Product.of(index.similarity, unit | {"words, children": unit["words"]}, most),
-            _Product.of(index.children_words, rows, most),
-        )
+        self.product = _Product.of(index.matrices, rows, most)
+        self._child_uses = {
+            bag: bags[bag].rows.sums(index.child_uses[bag][bags[bag].rows.columns]) for bag in SINGLE_WORD
+        }
 
     def at(self, pool: Pool) -> dict[str, Floats]:
         """(p,) by name, of the pairs of a pool; counts as their logarithm log(1 + count)."""
-        values: dict[str, Floats] = {}
-        for product in self.products:
-            table = np.zeros((len(product.names), len(pool)), np.float32)
-            for part, places, entries in self._in_pool(product, pool):
-                table.reshape(-1)[part * len(pool) + places] = entries
-            _add_skipped(table, product, pool)
-            values |= dict(zip(product.names, table, strict=True))
-        for bag in SINGLE_WORD:
-            np.log1p(values[count_feature(bag)], out=values[count_feature(bag)])
+        names = self.product.names
+        table = np.zeros((len(names), len(pool)), np.float32)
+        for part, places, entries in self._in_pool(pool):
+            table.reshape(-1)[part * len(pool) + places] = entries
+        _add_skipped(table, self.product, pool)
+        values = dict(zip(names, table, strict=True))
+        for bag, uses in self._child_uses.items():  # the share is the count divided by all uses
+            counts = values[share_feature(bag)] * uses.astype(np.float32)[pool.row]
+            values[count_feature(bag)] = np.log1p(np.rint(counts, out=counts), out=counts)
         return values
 
-    def _in_pool(self, product: _Product, pool: Pool) -> Iterator[tuple[Longs, Longs, Floats]]:
-        """Entries of a product that belong to pairs of a pool: number of the name, place in the pool, value."""
-        n_names, matrix = len(product.names), product.values
-        step = max(1, _PLACES // pool.size)
-        places = np.full(min(step, self.n_queries) * pool.size, -1, np.int32)
-        for start in range(0, self.n_queries, step):
-            stop = min(start + step, self.n_queries)
-            first, last = pool.ends[start], pool.ends[stop]
-            keys = pool.keys[first:last] - start * pool.size
-            places[keys] = np.arange(first, last)
-            ends = matrix.indptr[start * n_names : stop * n_names + 1]
-            inside = slice(ends[0], ends[-1])
-            row = np.repeat(np.arange((stop - start) * n_names, dtype=np.int32), np.diff(ends))
-            query, part = np.divmod(row, np.int32(n_names))
-            place = places[query * np.int32(pool.size) + matrix.indices[inside]]
+    def _in_pool(self, pool: Pool) -> Iterator[tuple[Longs, Longs, Floats]]:
+        """Entries of the product that belong to pairs of a pool: number of the name, place in the pool, value."""
+        n_names, matrix = len(self.product.names), self.product.values
+        for queries, places in pool.lookups():
+            ends = matrix.indptr[queries.start * n_names : queries.stop * n_names + 1]
+            inside, counts = slice(ends[0], ends[-1]), np.diff(ends)
+            first = pool.size * np.repeat(np.arange(queries.stop - queries.start, dtype=np.int32), n_names)  # of places
+            place = places.take(np.repeat(first, counts) + matrix.indices[inside])
             present = np.flatnonzero(place >= 0)
+            part = np.repeat(np.tile(np.arange(n_names, dtype=np.int32), len(counts) // n_names), counts)
             yield part[present], place[present], matrix.data[inside][present]
-            places[keys] = -1
 
     def largest(self, count: int, parts: Sequence[str]) -> Longs:
         """Keys (k,), query · n + position, of the concepts with the largest values for each query and part."""
-        keys = []
-        for names, matrix, *_ in self.products:
-            chosen = np.array([number for number, name in enumerate(names) if name in parts], np.int64)
-            rows = (np.arange(self.n_queries)[:, None] * len(names) + chosen).ravel()
-            starts, stops = matrix.indptr[rows].astype(np.int64), matrix.indptr[rows + 1].astype(np.int64)
-            first = rows // len(names) * matrix.shape[1]
-            long = np.flatnonzero(stops - starts > count)
-            bounds = zip(starts[long].tolist(), stops[long].tolist(), first[long].tolist(), strict=True)
-            for start, stop, shift in bounds:
-                chosen_entries = start + _largest(matrix.data[start:stop], count)
-                keys.append(matrix.indices[chosen_entries].astype(np.int64) + shift)
-            short = np.flatnonzero(stops - starts <= count)
-            lengths = stops[short] - starts[short]
-            within = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-            keys.append(matrix.indices[np.repeat(starts[short], lengths) + within] + np.repeat(first[short], lengths))
-        return np.concatenate(keys)
+        names, matrix = self.product.names, self.product.values
+        chosen = np.array([number for number, name in enumerate(names) if name in parts], np.int64)
+        rows = (np.arange(self.n_queries)[:, None] * len(names) + chosen).ravel()
+        starts, stops = matrix.indptr[rows].astype(np.int64), matrix.indptr[rows + 1].astype(np.int64)
+        first = rows // len(names) * matrix.shape[1]
+        is_long = stops - starts > count
+        long, short = np.flatnonzero(is_long), np.flatnonzero(~is_long)
+        bounds = zip(starts[long].tolist(), stops[long].tolist(), strict=True)
+        entries = [start + _largest(matrix.data[start:stop], count) for start, stop in bounds]
+        lengths = stops[short] - starts[short]
+        within = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        entries.append(np.repeat(starts[short], lengths) + within)
+        keys = matrix.indices[np.concatenate(entries)].astype(np.int64)
+        keys += np.concatenate([np.repeat(first[long], count), np.repeat(first[short], lengths)])
+        return keys
 
 
 def _largest(values: Floats, count: int) -> Longs:
@@ -151,6 +143,8 @@ def _largest(values: Floats, count: int) -> Longs:
 def _add_skipped(table: Floats, product: _Product, pool: Pool) -> None:
     """Add what skipped words contribute to the pairs of a pool to ``table`` (names, p)."""
     skipped, stack = product.skipped, product.stack
+    if skipped is None:
+        return
     row = np.repeat(np.arange(len(skipped.counts)), skipped.counts)
     query, part = np.divmod(row, len(product.names))
     pairs = pool.slices()
