@@ -235,8 +235,8 @@ def rank_queries(
         first = queries[empty[0]]
         why = "and this model was fitted without images" if first.images else "and no image"
         raise InputError(f"the new concept '{first.id}' has no name, {why}")
-    for with_text, with_images in np.unique(kinds, axis=0):
-        same_kind = np.flatnonzero((kinds == (with_text, with_images)).all(1))
+    for with_text, with_images in ((False, True), (True, False), (True, True)):
+        same_kind = np.flatnonzero((kinds[:, 0] == with_text) & (kinds[:, 1] == with_images))
         image_model = fitted.image_model if with_images else None
         for block in query_blocks(len(same_kind), len(fitted.index.taxonomy)):
             rows = same_kind[block]

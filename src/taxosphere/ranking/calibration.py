@@ -91,8 +91,7 @@ class Logistic:
 
     def probability(self, rows: NDArray[np.floating]) -> Doubles:
         """(t,) probabilities of True for ``rows`` (t, f)."""
-        x = np.column_stack([(rows - self.mean) / self.scale, np.ones(len(rows))])
-        return np.asarray(expit(x @ self.weights))
+        return np.asarray(expit((rows - self.mean) / self.scale @ self.weights[:-1] + self.weights[-1]))
 
     def to_arrays(self) -> dict[str, Doubles]:
         """Arrays for a model folder; ``Logistic(**arrays)`` restores the model."""
@@ -299,7 +298,7 @@ def none_inputs(scores: NDArray[np.floating], features: NDArray[np.floating], qu
     candidates, query features.
     """
     best = np.sort(scores, axis=1)[:, ::-1][:, :_TOP]
-    best = np.pad(best, ((0, 0), (0, _TOP - best.shape[1])), mode="edge")
+    best = best[:, np.minimum(np.arange(_TOP), best.shape[1] - 1)]  # a short list repeats its last score
     probability = softmax(scores)
     entropy = -(probability * np.log(np.maximum(probability, 1e-12))).sum(1, keepdims=True)
     first = np.take_along_axis(features, scores.argmax(1)[:, None, None], 1)[:, 0]

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +21,7 @@ from taxosphere.errors import TaxosphereError
 from taxosphere.orbit.search import largest_columns
 from taxosphere.ranking.calibration import moments
 from taxosphere.ranking.features.candidates import CandidateIndex
-from taxosphere.ranking.features.catalogue import CATALOGUE, POSITIVE, encoder_of, feature_of
+from taxosphere.ranking.features.catalogue import CATALOGUE, POSITIVE, Feature, encoder_of, feature_of
 from taxosphere.ranking.features.pool import FeatureColumns
 from taxosphere.typing import Booleans, Floats, Longs
 
@@ -42,8 +43,13 @@ class FirstStage:
     weights: dict[str, float]
 
     def __post_init__(self) -> None:
-        for name in self.weights:
-            feature_of(name)
+        self._entries  # noqa: B018 — raises where a feature does not exist
+
+    @cached_property
+    def _entries(self) -> list[tuple[Feature, bool, np.float32]]:
+        """For each weight the feature, whether it counts only that it is above zero, and the weight."""
+        weights = self.weights.items()
+        return [(feature_of(name), name.endswith(POSITIVE), np.float32(weight)) for name, weight in weights]
 
     def __call__(self, index: CandidateIndex, features: FeatureColumns) -> Floats:
         """Scores (p,) of the pairs of the pool; features whose family is switched off count nothing.
@@ -56,12 +62,11 @@ class FirstStage:
         positions, static = features.pool.positions, np.zeros(len(features.pool), np.float32)
         row = {name: number for number, name in enumerate(features.columns)}
         weights, if_positive = np.zeros((2, len(row)), np.float32)
-        for name, weight in self.weights.items():
-            feature = feature_of(name)
+        for feature, positive, weight in self._entries:
             if feature.static:
-                static += np.float32(weight) * index.static_features[feature.name][positions]
+                static += weight * index.static_features[feature.name][positions]
             elif feature.name in row:
-                (if_positive if name.endswith(POSITIVE) else weights)[row[feature.name]] = weight
+                (if_positive if positive else weights)[row[feature.name]] = weight
             elif feature.is_on(features.families):
                 raise TaxosphereError(f"the first stage needs the feature '{feature.name}', which was not computed")
         some = np.flatnonzero(if_positive)

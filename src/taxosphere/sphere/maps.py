@@ -6,6 +6,7 @@ undefined (the logarithm of the antipode, the gradient of an angle at 0 and π) 
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Literal, get_args
 
 import torch
@@ -205,6 +206,12 @@ def pole(dim: int, *, dtype: torch.dtype | None = None, device: torch.device | N
     return point
 
 
+@lru_cache(maxsize=8)
+def _pole(dim: int, dtype: torch.dtype, device: torch.device) -> Tensor:
+    """`pole`, made once; nothing may write to it."""
+    return pole(dim, dtype=dtype, device=device)
+
+
 def lift(e: Tensor, how: Lift = "exp") -> Tensor:
     """Encoder vectors onto the sphere: their tangent part at the pole, then the exponential map or the retraction.
 
@@ -227,7 +234,7 @@ def lift(e: Tensor, how: Lift = "exp") -> Tensor:
     """
     check_choice("way to lift", how, get_args(Lift))
     e = floating(e)
-    north = pole(e.shape[-1], dtype=e.dtype, device=e.device)
+    north = _pole(e.shape[-1], e.dtype, e.device)
     v = project_tangent(north, e)
     if how == "exp":
         return expmap(north, v)

@@ -133,6 +133,8 @@ class StackedMatrix:
     def arrange(self, rows: Mapping[str, SparseRows]) -> SparseRows:
         """Rows (q, words) by name as rows (q · names, all words) over the whole stack, as for `multiply`."""
         by_name = stack_rows(list(rows.values()), [self.first_rows[name] for name in rows])
+        if len(by_name.counts) == len(rows):  # of a single query
+            return by_name
         by_query = np.arange(len(by_name.counts)).reshape(len(rows), -1).T.ravel()
         return by_name.take(by_query)
 
@@ -245,7 +247,7 @@ class LexicalIndex:
     matrices
         Parts (words, n). "spelling" and "words": TF-IDF rows of the concepts; "words, children": of their children's
         mean; multiplied by the unit rows of queries these are cosines. And per bag of `SINGLE_WORD` and
-        `SEVERAL_WORDS`, named by its feature: of all uses of a word plus one, the share by the children of each concept.
+        `SEVERAL_WORDS`, named by its feature: of all uses of a word plus one, the share by each concept's children.
     child_uses
         (words,) per bag of `SINGLE_WORD`: all those uses plus one, so that shares can be turned into counts.
     positions_by_name
