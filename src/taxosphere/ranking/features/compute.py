@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from taxosphere.orbit import gate
 from taxosphere.orbit.search import largest_columns
@@ -206,7 +207,7 @@ def vote_features(
     return columns
 
 
-def pass_on(votes: Floats, givers: Longs, takers: Longs) -> Floats:
+def pass_on(votes: Floats, givers: Longs, takers: NDArray[np.integer]) -> Floats:
     """(m, p) sums of the ``votes`` (m, p) that each taker gets, from pairs (e,), (e,) of places in the pool."""
     count, size = votes.shape
     places = (size * np.arange(count)[:, None] + takers).ravel()
@@ -277,7 +278,7 @@ def orphan_features(
     return features
 
 
-def most_similar_child(pool: Pool, similarity: Floats, children: Longs, parents: Longs) -> Floats:
+def most_similar_child(pool: Pool, similarity: Floats, children: Longs, parents: NDArray[np.integer]) -> Floats:
     """(m, p) largest similarity of the candidate's children that are in the pool; the query's lowest where none is.
 
     Parameters

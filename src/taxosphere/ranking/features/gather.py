@@ -138,7 +138,7 @@ def _parents(index: CandidateIndex, voters: Sequence[Longs], n_queries: int) -> 
     for _ in range(2):
         query, position = np.divmod(levels[-1], size)
         owner, parent = rows.expand(position)
-        levels.append(distinct_keys([query[owner] * size + parent], limit))
+        levels.append(distinct_keys([np.asarray(query[owner] * size + parent, np.int64)], limit))
     return levels[1:]
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from taxosphere.orbit.search import largest_columns
 from taxosphere.ranking.features.pool import Pool, SparseColumn, SparseRows
@@ -102,7 +103,7 @@ class LexicalScores:
             values[count_feature(bag)] = np.log1p(np.rint(counts, out=counts), out=counts)
         return values
 
-    def _in_pool(self, pool: Pool) -> Iterator[tuple[Longs, Longs, Floats]]:
+    def _in_pool(self, pool: Pool) -> Iterator[tuple[NDArray[np.int32], NDArray[np.int32], Floats]]:
         """Entries of the product that belong to pairs of a pool: number of the name, place in the pool, value."""
         n_names, matrix = len(self.product.names), self.product.values
         for queries, places in pool.lookups():
@@ -128,7 +129,7 @@ class LexicalScores:
         lengths = stops[short] - starts[short]
         within = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
         entries.append(np.repeat(starts[short], lengths) + within)
-        keys = matrix.indices[np.concatenate(entries)].astype(np.int64)
+        keys: Longs = matrix.indices[np.concatenate(entries)].astype(np.int64)
         keys += np.concatenate([np.repeat(first[long], count), np.repeat(first[short], lengths)])
         return keys
 
