@@ -81,10 +81,8 @@ def compute_features(
         columns |= {"spelling similarity": similarity["spelling"]}
         columns |= children_word_features(similarity, _NAME_WORDS)
     if "descriptions" in families:
-        columns |= {
-            "word similarity": similarity["words"],
-            "word similarity to children": similarity["words, children"],
-        }
+        compared = {"word similarity": "words", "word similarity to children": "words, children"}
+        columns |= {name: similarity[measure] for name, measure in compared.items()}
         columns |= children_word_features(similarity, _DESCRIPTION_WORDS)
     columns |= {name: column.at(pool) for name, column in mentions.items()}
     wide_votes = wide_votes_of(pool, similarity, families)
