@@ -329,8 +329,7 @@ class Taxonomy(Hierarchy):
             A new one.
         """
         edges = distinct_edges(np.asarray(edge_array, np.int32).reshape(-1, 2), len(self))
-        nowhere = np.zeros(len(edges), np.int32)
-        source = None if self.source is None else replace(self.source, edge_lines=nowhere)
+        source = None if self.source is None else self.source.with_edges(len(edges))
         return replace(self, edge_array=edges, reading=(), source=source)
 
 

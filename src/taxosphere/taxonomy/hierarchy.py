@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -29,12 +29,39 @@ class CycleError(InputError):
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """Where concepts and edges stood in the file they were read from; line 0 where a format has no lines."""
+    """Where concepts and edges stood in the file they were read from; line 0 where a format has no lines.
+
+    Readers that would be slower for it note no lines, but count concepts and edges as they come and give `find`, which
+    returns the lines of all of them when the first is asked for.
+    """
 
     path: str
-    lines: Ints  # one per concept
+    numbers: Ints  # one per concept: its line, or with `find` its place in what that returns, -1 for none
     edge_path: str
-    edge_lines: Ints  # one per row of the edge array
+    edge_numbers: Ints  # one per row of the edge array
+    find: Callable[[], tuple[Ints, Ints]] | None = None  # lines of all concepts and edges that were read
+
+    @cached_property
+    def _found(self) -> tuple[Ints, Ints]:
+        if self.find is None:
+            return self.numbers, self.edge_numbers
+        pairs = zip(self.find(), (self.numbers, self.edge_numbers), strict=True)
+        lines, edge_lines = (np.append(every, np.int32(0))[numbers] for every, numbers in pairs)  # the last for -1
+        return lines, edge_lines
+
+    def with_edges(self, count: int) -> Source:
+        """The same for other edges, whose lines are not known."""
+        return replace(self, edge_numbers=np.full(count, 0 if self.find is None else -1, np.int32))
+
+    @property
+    def lines(self) -> Ints:
+        """The line of each concept."""
+        return self._found[0]
+
+    @property
+    def edge_lines(self) -> Ints:
+        """The line of each row of the edge array."""
+        return self._found[1]
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import pickle
 import sys
 from pathlib import Path
 
@@ -286,6 +287,18 @@ def test_concepts_and_edges_know_their_lines(tmp_path: Path, name: str) -> None:
     assert source is not None
     assert source.lines.tolist() == [5, 8, 10]
     assert source.edge_lines.tolist() == [7, 10]
+
+
+def test_lines_stay_right_without_obsolete_concepts_and_with_other_edges(tmp_path: Path) -> None:
+    (tmp_path / "x.ttl").write_text(
+        "@prefix owl: <http://www.w3.org/2002/07/owl#> .\n@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .\n"
+        "@prefix x: <http://x.y/> .\n\n"
+        "x:gone a owl:Class ; owl:deprecated true .\nx:top a owl:Class .\n\nx:a a owl:Class ;\n  rdfs:subClassOf x:top .\n"
+    )
+    taxonomy = pickle.loads(pickle.dumps(Taxonomy.read(tmp_path / "x.ttl")))
+    assert (len(taxonomy), taxonomy.source.lines.tolist(), taxonomy.source.edge_lines.tolist()) == (2, [6, 8], [9])
+    changed = taxonomy.with_edges([[1, 0]])
+    assert (changed.source.lines.tolist(), changed.source.edge_lines.tolist()) == ([6, 8], [0])
 
 
 def test_xml_refuses_what_it_cannot_hold(tmp_path: Path) -> None:

@@ -12,11 +12,12 @@ from taxosphere.taxonomy.formats.io import rdf_terms as rt
 from taxosphere.taxonomy.formats.io.draft import Draft, counted
 from taxosphere.taxonomy.formats.io.obo_pairs import definition_pair, synonym_pair
 from taxosphere.taxonomy.formats.io.options import ReadOptions
-from taxosphere.taxonomy.formats.io.rdf_graph import HIERARCHY, Graph, Statement, Text, collect
+from taxosphere.taxonomy.formats.io.rdf_graph import HIERARCHY, Graph, LineFinder, Statement, Text, collect
 from taxosphere.taxonomy.formats.io.rdf_syntax import Document, declared_encoding, declared_utf8, syntax_of
 from taxosphere.taxonomy.formats.io.source_text import MARK, read_source
 
 META = "rdf"
+_Columns = tuple[str, str, tuple[str, ...], tuple[str, ...], tuple[tuple[str, str], ...]]
 ENOUGH_ENGLISH = 0.9  # English is the usual language if it names at least this part of what the most frequent one does
 
 
@@ -72,11 +73,11 @@ def read_document(document: Document, options: ReadOptions) -> tuple[Draft, Conc
     InputError
         Where the document has a syntax error or no hierarchy.
     """
-    graph = collect(document, options)
+    graph = collect(document, options, with_lines=False)
     if not graph.concepts:
         message = "holds no skos:Concept, owl:Class, skos:broader or rdfs:subClassOf; is it a hierarchy?"
         raise InputError(message, path=document.path)
-    draft = Draft(path=document.path, format="rdf")
+    draft = Draft(path=document.path, format="rdf", find_lines=LineFinder(document, options))
     skos = sum(count for word, count in graph.used.items() if word.startswith(rt.SKOS))
     vocabulary = "skos" if 2 * skos >= graph.used.total() else "owl"
     reader = ConceptReader(draft, graph, rt.VOCABULARIES[vocabulary], options.language)
@@ -117,6 +118,8 @@ class ConceptReader:
         self.definitions = (rt.COMMENT,) if self.defined_by_comments else rt.DEFINITIONS
         self.notes = self._axiom_notes() if vocabulary.key == "owl" else {}
         self.nameless: set[str] = set()
+        # Property and language of synonyms that the writer would state so; without a language it needs a closer look.
+        self.usual_synonym = (vocabulary.synonym, self.language) if self.language and not self.notes else None
 
     def _gather(self) -> None:
         """Ids, and languages of names; what SKOS-XL labels say is added to the texts."""
@@ -180,11 +183,14 @@ class ConceptReader:
         """Add every concept and edge to the draft."""
         id_of, draft, edges = self.ids.get, self.draft, self.graph.edges
         self.usual_links = self._usual_links()
-        for description in self.graph.described:
-            self._read_concept(*description)
+        described = self.graph.described
+        draft.ids = [id_of(row[0], row[0]) for row in described]
+        rows = [self._read_concept(iri, statements, texts) for iri, _, statements, texts in described]
+        columns = zip(*rows, strict=True)
+        draft.names, draft.descriptions, draft.synonyms, draft.images, draft.extras = map(list, columns)
         draft.parents = [id_of(parent, parent) for parent, _ in edges]
         draft.children = [id_of(child, child) for _, child in edges]
-        draft.edge_lines = list(edges.values())
+        draft.lines, draft.edge_lines = list(range(len(draft.ids))), list(range(len(edges)))
 
     def describes_others(self) -> bool:
         """Whether the file says more of anything but concepts than what it is and is called."""
@@ -210,7 +216,8 @@ class ConceptReader:
                 f"{counted(len(outside), 'collection')} not read as concepts; --relations member does so"
             )
 
-    def _read_concept(self, iri: str, line: int, statements: list[Statement], texts: list[Text]) -> None:
+    def _read_concept(self, iri: str, statements: list[Statement], texts: list[Text]) -> _Columns:
+        """Name, definition, synonyms, images and extras of a concept."""
         definition: Text | None = None
         name: Text | None = texts[0] if texts else None
         if len(texts) != 1 or texts[0][0][0] not in rt.NAMES:
@@ -220,14 +227,14 @@ class ConceptReader:
         synonyms = dict.fromkeys(self.label_synonyms.get(iri, ())) if self.label_synonyms else {}
         images: list[str] = []
         extras: list[tuple[str, str]] = []
-        literal, synonym_words, usual_links = self.literal, rt.SYNONYM_SET, self.usual_links
+        literal, synonym_words, usual_links, usual = self.literal, rt.SYNONYM_SET, self.usual_links, self.usual_synonym
         for statement in statements:
-            if statement is plain_name or statement is plain_definition or id(statement) in usual_links:
+            if id(statement) in usual_links or statement is plain_name or statement is plain_definition:
                 continue
             predicate, value = statement
             if predicate in synonym_words and type(value) is literal:
                 synonyms[value.value] = None
-                if not self._is_usual_synonym(predicate, value, iri):
+                if (predicate, value.language) != usual and not self._is_usual_synonym(predicate, value, iri):
                     extras.append(self._synonym_extra(iri, predicate, value))
             elif predicate in HIERARCHY:
                 if type(value) is not self.named or rt.is_vocabulary(value.value):
@@ -244,9 +251,7 @@ class ConceptReader:
         if name is None:
             self.nameless.add(iri)
         called = name[1] if name else rt.local_name(iri)
-        self.draft.concept(
-            self.ids.get(iri, iri), called, definition[1] if definition else "", synonyms, images, extras, line
-        )
+        return called, definition[1] if definition else "", tuple(synonyms), tuple(images), tuple(extras)
 
     def _usual_links(self) -> frozenset[int]:
         """The statements (by identity, for many concepts share one) that the writer makes of edges and of being a

@@ -6,7 +6,7 @@ missing is decided here, the same way for every format.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import repeat
 from pathlib import Path
@@ -44,6 +44,8 @@ class Draft:
     children: list[str] = field(default_factory=list)
     edge_lines: Sequence[int] = field(default_factory=list)
     edge_path: Path | None = None
+    # Where it is stated, `lines` and `edge_lines` count from 0 what was read, and this returns the lines of all of it.
+    find_lines: Callable[[], tuple[Ints, Ints]] | None = None
     meta: dict[str, Any] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)  # what the taxonomy does not carry
     notes: list[str] = field(default_factory=list)  # how the file was understood
@@ -121,6 +123,19 @@ class Draft:
         """One line about something in the file that the taxonomy does not carry."""
         self.problems.append(Problem("left out", self.where(line), text, False))
 
+    def line_of(self, row: int) -> int | None:
+        """The line of a concept, None where it is unknown."""
+        return self._line(self.lines, row, 0)
+
+    def line_of_edge(self, row: int) -> int | None:
+        """The same for an edge."""
+        return self._line(self.edge_lines, row, 1)
+
+    def _line(self, lines: Sequence[int], row: int, kind: int) -> int | None:
+        if row >= len(lines):
+            return None
+        return int(self.find_lines()[kind][lines[row]] if self.find_lines else lines[row]) or None
+
     def where(self, line: int | None = None, path: Path | None = None) -> str:
         return f"{path or self.path}:{line}" if line else str(path or self.path)
 
@@ -155,15 +170,11 @@ class _Finder:
         self.problems: list[Problem] = []
 
     def concept(self, kind: str, row: int, text: str, fatal: bool = True) -> None:
-        self.report(kind, self.draft.path, self._line(self.draft.lines, row), text, fatal)
+        self.report(kind, self.draft.path, self.draft.line_of(row), text, fatal)
 
     def edge(self, kind: str, row: int, text: str, fatal: bool = True) -> None:
         path = self.draft.edge_path or self.draft.path
-        self.report(kind, path, self._line(self.draft.edge_lines, row), text, fatal)
-
-    @staticmethod
-    def _line(lines: Sequence[int], row: int) -> int | None:
-        return (lines[row] or None) if row < len(lines) else None
+        self.report(kind, path, self.draft.line_of_edge(row), text, fatal)
 
     def report(self, kind: str, path: Path, line: int | None, text: str, fatal: bool = True) -> None:
         if fatal and self.strict:
@@ -195,9 +206,10 @@ def build(draft: Draft, options: ReadOptions | None = None) -> Taxonomy:
     edges, edge_lines = _edges(draft, positions, finder)
     source = Source(
         path=str(draft.path),
-        lines=np.array(draft.lines, np.int32),
+        numbers=np.array(draft.lines, np.int32),
         edge_path=str(draft.edge_path or draft.path),
-        edge_lines=edge_lines,
+        edge_numbers=edge_lines,
+        find=draft.find_lines,
     )
     return Taxonomy(
         ids=tuple(draft.ids),
@@ -220,8 +232,8 @@ def _column(values: list[tuple[Any, ...]]) -> tuple[tuple[Any, ...], ...]:
 
 def _check_texts(draft: Draft, finder: _Finder) -> None:
     if "" in draft.ids:  # no way to keep it, so refused even when lenient
-        line = draft.lines[draft.ids.index("")] if draft.lines else 0
-        raise InputError("a concept without an id; give it one", path=draft.path, line=line or None)
+        line = draft.line_of(draft.ids.index(""))
+        raise InputError("a concept without an id; give it one", path=draft.path, line=line)
     for row, name in enumerate(draft.names) if not all(draft.names) or any(map(str.isspace, draft.names)) else ():
         if not name or name.isspace():
             finder.concept("empty name", row, f"the concept '{_short(draft.ids[row])}' has no name; give it one")
@@ -247,7 +259,7 @@ def _drop_repeated_ids(draft: Draft, finder: _Finder) -> dict[str, int]:
     for row, id in enumerate(draft.ids):
         first = positions[id]
         if first != row:
-            line = draft.lines[first] if first < len(draft.lines) else 0
+            line = draft.line_of(first)
             before = f" (first in line {line})" if line else ""
             finder.concept("duplicate id", row, f"the id '{_short(id)}' is used twice{before}; ids must differ")
             repeated.append(row)

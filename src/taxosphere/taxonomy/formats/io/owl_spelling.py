@@ -6,13 +6,13 @@ import re
 from collections.abc import Container, Iterator, Sequence
 from pathlib import Path
 from typing import Any
-from xml.sax.saxutils import escape, quoteattr
 
 from taxosphere.errors import InputError
 from taxosphere.taxonomy.formats.io import owl_functional, owl_triples
 from taxosphere.taxonomy.formats.io import rdf_terms as rt
 from taxosphere.taxonomy.formats.io.rdf_claims import Claim
 from taxosphere.taxonomy.formats.io.rdf_syntax import NOT_IN_XML, Document
+from taxosphere.taxonomy.formats.io.xml_tree import escape_content, quoted
 
 Removed = Container[tuple[str, str, str]]  # subject, predicate, spelling of the object
 Added = Sequence[tuple[str, Sequence[Claim]]]  # address of the subject, claims about it
@@ -173,10 +173,10 @@ def xml(added: Added) -> str:
 
 
 def _axioms(iri: str, claim: Claim) -> Iterator[str]:
-    subject = f"<@Class IRI={quoteattr(iri)}/>"
+    subject = f"<@Class IRI={quoted(iri)}/>"
     notes = "".join(f"<@Annotation>{_xml_property(p)}{_xml_value(v)}</@Annotation>" for p, v in claim.notes)
     if claim.predicate == rt.TYPE and claim.value.value != rt.OWL + "Class":
-        individual = f"<@NamedIndividual IRI={quoteattr(iri)}/>"
+        individual = f"<@NamedIndividual IRI={quoted(iri)}/>"
         yield f"<@ClassAssertion>{_xml_class(claim.value)}{individual}</@ClassAssertion>"
     elif claim.predicate == rt.TYPE:
         yield f"<@Declaration>{subject}</@Declaration>"
@@ -184,25 +184,25 @@ def _axioms(iri: str, claim: Claim) -> Iterator[str]:
         yield f"<@SubClassOf>{notes}{subject}{_xml_class(claim.value)}</@SubClassOf>"
     else:
         name = "AnnotationAssertion"
-        parts = f"{notes}{_xml_property(claim.predicate)}<@IRI>{escape(iri)}</@IRI>{_xml_value(claim.value)}"
+        parts = f"{notes}{_xml_property(claim.predicate)}<@IRI>{escape_content(iri)}</@IRI>{_xml_value(claim.value)}"
         yield f"<@{name}>{parts}</@{name}>"
 
 
 def _xml_property(iri: str) -> str:
-    return f"<@AnnotationProperty IRI={quoteattr(iri)}/>"
+    return f"<@AnnotationProperty IRI={quoted(iri)}/>"
 
 
 def _xml_class(value: Any) -> str:
     if not isinstance(value, tuple):
-        return f"<@Class IRI={quoteattr(value.value)}/>"
-    parts = f"<@ObjectProperty IRI={quoteattr(value[1].value)}/><@Class IRI={quoteattr(value[2].value)}/>"
+        return f"<@Class IRI={quoted(value.value)}/>"
+    parts = f"<@ObjectProperty IRI={quoted(value[1].value)}/><@Class IRI={quoted(value[2].value)}/>"
     return f"<@{value[0]}>{parts}</@{value[0]}>"
 
 
 def _xml_value(value: Any) -> str:
     if not rt.is_literal(value):
-        return f"<@IRI>{escape(value.value)}</@IRI>"
-    mark = f" xml:lang={quoteattr(value.language)}" if value.language else ""
+        return f"<@IRI>{escape_content(value.value)}</@IRI>"
+    mark = f" xml:lang={quoted(value.language)}" if value.language else ""
     if not value.language and value.datatype.value != rt.XSD + "string":
-        mark = f" datatypeIRI={quoteattr(value.datatype.value)}"
-    return f"<@Literal{mark}>{escape(value.value)}</@Literal>"
+        mark = f" datatypeIRI={quoted(value.datatype.value)}"
+    return f"<@Literal{mark}>{escape_content(value.value)}</@Literal>"

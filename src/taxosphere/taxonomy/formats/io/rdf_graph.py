@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
+
+import numpy as np
 
 from taxosphere.errors import InputError
 from taxosphere.taxonomy.formats.io import rdf_terms as rt
 from taxosphere.taxonomy.formats.io.options import ReadOptions
 from taxosphere.taxonomy.formats.io.rdf_syntax import Document, Position
+from taxosphere.taxonomy.structure import Ints
 
 Statement = tuple[str, Any]  # predicate, object
 Text = tuple[Statement, str, str]  # a statement, its text and its language
@@ -97,7 +100,7 @@ class Graph:
                 yield from self.list(self.one(self.key(value), rt.OWL + "intersectionOf"))
 
 
-def collect(document: Document, options: ReadOptions) -> Graph:
+def collect(document: Document, options: ReadOptions, with_lines: bool = True) -> Graph:
     """The statements of a document and the hierarchy among them.
 
     Parameters
@@ -106,6 +109,8 @@ def collect(document: Document, options: ReadOptions) -> Graph:
         The text to parse.
     options : ReadOptions
         `relations` and `equivalents` state what makes further edges.
+    with_lines : bool
+        Whether to note the lines; without them they are all 0, and reading is faster.
 
     Raises
     ------
@@ -113,18 +118,20 @@ def collect(document: Document, options: ReadOptions) -> Graph:
         For a syntax error, or a relation that is not there.
     """
     graph = Graph(prefixes=document.prefixes)
-    with document.parsing() as statements:
-        hierarchy = _gather(graph, statements, document.position)
+    with document.parsing(by_line=with_lines) as statements:
+        hierarchy = _gather(graph, statements, document.position if with_lines else None)
     about, concepts, edges, used = graph.about, graph.concepts, graph.edges, graph.used
     if document.syntax in ("N_QUADS", "TRIG") and _has_graphs(document):  # several may state the same
         graph.about = about = {key: list(dict.fromkeys(statements)) for key, statements in about.items()}
         graph.texts = [list(dict.fromkeys(texts)) for texts in graph.texts]
-    for subject, predicate, other, line in hierarchy:
-        if other in concepts and subject in concepts and predicate in _UPWARD:  # most statements
-            edges.setdefault((other, subject), line)
-            used[predicate] += 1
-        else:
-            _note(graph, subject, predicate, other, line)
+    if not _take_plain(graph, hierarchy):
+        for subject, link, line in zip(*hierarchy, strict=True):
+            (predicate, _), other = link
+            if other in concepts and subject in concepts and predicate in _UPWARD:  # most statements
+                edges.setdefault((other, subject), line)
+                used[predicate] += 1
+            else:
+                _note(graph, subject, predicate, other, line)
     if options.relations or options.equivalents:
         _add_edges(graph, document, options)
     # Concepts in the order the file describes them, those it only mentions last.
@@ -142,61 +149,115 @@ def collect(document: Document, options: ReadOptions) -> Graph:
     return graph
 
 
-_Link = tuple[str, str, str | None, int]  # subject, predicate, address of the object if it has one, line
+class LineFinder:
+    """Finds the lines of the concepts and edges of a document, in the order they are read in: parses it once more.
+
+    Parameters
+    ----------
+    document : Document
+        What was read.
+    options : ReadOptions
+        How it was read.
+    """
+
+    def __init__(self, document: Document, options: ReadOptions) -> None:
+        self.document, self.options = document, options
+        self.lines: tuple[Ints, Ints] | None = None
+
+    def __call__(self) -> tuple[Ints, Ints]:
+        if self.lines is None:
+            graph = collect(replace(self.document, position=Position()), self.options)
+            columns = [row[1] for row in graph.described], list(graph.edges.values())
+            self.lines = np.array(columns[0], np.int32), np.array(columns[1], np.int32)
+        return self.lines
 
 
-def _gather(graph: Graph, quads: Iterable[Any], position: Position) -> list[_Link]:
+_Link = tuple[Statement, str | None]  # a statement, and the address of its object if it has one
+_Links = tuple[list[str], list[_Link], list[int]]  # subjects, statements, lines
+
+
+def _gather(graph: Graph, quads: Iterable[Any], position: Position | None) -> _Links:
     """Sort the statements by subject and note the types; returns those that may be edges, in their order.
 
-    Runs for every statement of a file: what the statements of a predicate are is decided at the first one.
+    Runs for every statement of a file: what the statements of a predicate are is decided at the first one. Without a
+    position all lines are 0.
     """
-    ox, about, lines, links = rt.oxigraph(), graph.about, graph.lines, graph.links
+    ox, about, marks, links = rt.oxigraph(), graph.about, list[int](), graph.links
     named, literal, of_hierarchy = ox.NamedNode, ox.Literal, frozenset(_LINKS)
-    # One string for each predicate, so that later look-ups need not compare letters, and whether it states texts.
-    predicates: dict[str, tuple[str, bool]] = {}
-    types: defaultdict[str, list[str]] = defaultdict(list)  # subjects by type
-    hierarchy: list[_Link] = []
+    # For each predicate one string, so that later look-ups need not compare letters, whether it states texts, and its
+    # statements where many subjects share them.
+    predicates: dict[str, tuple[str, bool, dict[str, tuple[Statement, str]] | None]] = {}
+    types: dict[str, list[str]] = {}  # subjects by type
+    hierarchy: _Links = ([], [], [])
+    add_child, add_link, add_mark, here = (*(column.append for column in hierarchy), position.mark if position else int)
     again: dict[str, list[Text]] = {}  # texts of subjects that the file comes back to
     previous, subject, statements, texts = None, "", list[Statement](), list[Text]()
     for quad in quads:
-        term, predicate, value = quad.subject, quad.predicate.value, quad.object
+        term = quad.subject
         if term != previous:  # statements about a subject mostly stand together
             previous, subject = term, term.value if type(term) is named else graph.key(term)
-            present = about.get(subject)
-            if present is None:
-                about[subject] = statements = []
-                lines.append(position.line)
-                graph.texts.append(texts := [])
+            if subject in about:
+                statements, texts = about[subject], again.setdefault(subject, [])
             else:
-                statements, texts = present, again.setdefault(subject, [])
-        if (same := links.get(predicate)) is not None and type(value) is named:
+                about[subject] = statements = []
+                marks.append(here())
+                graph.texts.append(texts := [])
+        predicate, value = quad.predicate.value, quad.object
+        kind = predicates.get(predicate)
+        if kind is None:
+            kind = predicates[predicate] = (predicate, predicate in TEXT_WORDS, links.get(predicate))
+        word, is_text, same = kind
+        if same is None:
+            statement = (word, value)
+            statements.append(statement)
+            if is_text and type(value) is literal and (text := value.value) and not text.isspace():
+                texts.append((statement, text, value.language or ""))
+        elif type(value) is named:
             other = value.value
             link = same.get(other)
             if link is None:
-                link = same[other] = ((predicate, value), other)
+                link = same[other] = ((word, value), other)
             statements.append(link[0])
-            if predicate == rt.TYPE:
+            if word != rt.TYPE:
+                add_child(subject)
+                add_link(link)
+                add_mark(here())
+            elif other in types:
                 types[other].append(subject)
             else:
-                hierarchy.append((subject, link[0][0], link[1], position.line))
-            continue
-        word = predicates.get(predicate)
-        if word is None:
-            word = predicates[predicate] = (predicate, predicate in TEXT_WORDS)
-        statement = (word[0], value)
-        statements.append(statement)
-        if word[1]:
-            if type(value) is literal and (text := value.value) and not text.isspace():
-                texts.append((statement, text, value.language or ""))
-        elif predicate in of_hierarchy:
-            hierarchy.append((subject, word[0], None, position.line))
-    graph.predicates = frozenset((*predicates, *links))
+                types[other] = [subject]
+        else:
+            statements.append((word, value))
+            if word in of_hierarchy:
+                add_child(subject)
+                add_link(((word, value), None))
+                add_mark(here())
+    graph.lines, graph.predicates = marks, frozenset((*predicates, *links))
+    if position is not None:
+        graph.lines, hierarchy = position.lines(marks), (*hierarchy[:2], position.lines(hierarchy[2]))
     if again:
         for key, texts in zip(about, graph.texts, strict=True):
             texts += again.get(key, ())
-    for kind, subjects in types.items():
-        _note_type(graph, kind, subjects)
+    for type_, subjects in types.items():
+        _note_type(graph, type_, subjects)
     return hierarchy
+
+
+def _take_plain(graph: Graph, hierarchy: _Links) -> bool:
+    """Take all statements of the hierarchy at once if each leads up from one typed concept to another and none is
+    repeated; returns whether this is so."""
+    subjects, links, lines = hierarchy
+    concepts = graph.concepts
+    above = [link[1] for link in links]
+    words = Counter([link[0][0] for link in links])
+    if not (words.keys() <= _UPWARD and concepts.keys() >= {*subjects, *above}):
+        return False
+    edges = dict(zip(zip(above, subjects, strict=True), lines, strict=True))
+    if len(edges) < len(links):
+        return False
+    graph.edges.update(edges)
+    graph.used.update(words)
+    return True
 
 
 def _has_graphs(document: Document) -> bool:

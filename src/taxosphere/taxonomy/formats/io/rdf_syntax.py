@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
+
+import numpy as np
 
 from taxosphere.errors import InputError
 from taxosphere.taxonomy.formats.io import owl_functional, owl_manchester, owl_xml
@@ -57,9 +60,31 @@ NOT_IN_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]
 
 @dataclass(slots=True)
 class Position:
-    """The line that a parser is at; 0 in JSON-LD, which is parsed in larger pieces."""
+    """Where a parser is, as a mark that costs little to take; `lines` makes line numbers of marks.
+
+    Parameters
+    ----------
+    line : int
+        The line, of parsers that tell it themselves; 0 in JSON-LD, which is parsed in larger pieces.
+    source : BytesIO, optional
+        The text, where it is handed out line by line: a mark is then how much of it has been handed out.
+    """
 
     line: int = 0
+    source: io.BytesIO | None = None
+
+    @property
+    def mark(self) -> Callable[[], int]:
+        """A function that returns the present mark."""
+        return self.source.tell if self.source is not None else lambda: self.line
+
+    def lines(self, marks: Sequence[int]) -> list[int]:
+        """The line that the parser was in at each mark."""
+        if self.source is None:
+            return list(marks)
+        ends = np.flatnonzero(np.frombuffer(self.source.getvalue(), np.uint8) == ord("\n"))
+        lines: list[int] = (np.searchsorted(ends, np.array(marks, np.int64) - 1) + 1).tolist()
+        return lines
 
 
 @dataclass(slots=True)
@@ -79,7 +104,7 @@ class Document:
     prefixes : dict of str to str
         Filled by `statements`.
     position : Position
-        Where `statements` is: the line in which the statement ends that it has just returned.
+        Where `statements` is: at the end of the statement that it has just returned.
     """
 
     text: str
@@ -101,8 +126,9 @@ class Document:
             yield from statements
 
     @contextmanager
-    def parsing(self) -> Iterator[Iterable[Any]]:
-        """The same for a block that goes over them itself, which is faster: in it a syntax error is an `InputError`."""
+    def parsing(self, by_line: bool = True) -> Iterator[Iterable[Any]]:
+        """The same for a block that goes over them itself, which is faster: in it a syntax error is an `InputError`.
+        `position` need not be kept (`by_line`), which is faster again."""
         text = self.text.removeprefix(MARK)
         base = f"file:///{quote(self.name)}"
         if self.syntax in OWL_SYNTAXES:
@@ -113,17 +139,21 @@ class Document:
             text = _normalised_xml(text)
         if self.syntax == "JSON_LD":
             check_json_depth(self.path, text)
-        ox = oxigraph()
-        position = Position() if self.syntax == "JSON_LD" else self.position
-        position.line = 1
-        lines = _Lines(text.encode(), position)
+        ox, data = oxigraph(), text.encode()
+        place = Position(source=io.BytesIO(data)) if by_line else Position()
+        if self.syntax != "JSON_LD":
+            self.position.source = place.source
         try:
-            parser = ox.parse(lines, format=getattr(ox.RdfFormat, self.syntax), base_iri=base)
+            source = _LineByLine(place.source) if place.source else data
+            parser = ox.parse(source, format=getattr(ox.RdfFormat, self.syntax), base_iri=base)
             yield parser
             self.prefixes.update(parser.prefixes)
         except (SyntaxError, ValueError) as error:
             message = _POSITION.sub("", str(error.args[0] if error.args else error))
-            line = getattr(error, "lineno", None) or position.line
+            line = getattr(error, "lineno", None)
+            if not line and not by_line:
+                deque(self.statements(), maxlen=0)  # which finds the line
+            line = line or place.lines([place.mark()])[0]
             raise InputError(f"RDF syntax error: {message}", path=self.path, line=line) from None
 
     def _axioms(self, text: str, base: str) -> Iterator[Any]:
@@ -155,19 +185,11 @@ def _with_plain_attributes(match: re.Match[str]) -> str:
     return _QUOTED.sub(plain, match[0])
 
 
-class _Lines:
-    """Hands a file out line by line, so that the line the parser is at can be told at any time."""
+class _LineByLine:
+    """Hands a text out line by line, so that a mark tells the line."""
 
-    def __init__(self, data: bytes, position: Position) -> None:
-        self.next_line = io.BytesIO(data).readline
-        self.position = position
-        self.ended = False
-
-    def read(self, size: int = -1) -> bytes:
-        line = self.next_line(size)
-        self.position.line += self.ended
-        self.ended = line[-1:] == b"\n"
-        return line
+    def __init__(self, source: io.BytesIO) -> None:
+        self.read = source.readline
 
 
 def declared_encoding(path: Path) -> str | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from typing import Any
-from xml.sax.saxutils import escape, quoteattr
 
 from taxosphere.errors import InputError
 from taxosphere.taxonomy.formats.io import owl_spelling
@@ -13,6 +12,7 @@ from taxosphere.taxonomy.formats.io import rdf_terms as rt
 from taxosphere.taxonomy.formats.io.owl_spelling import Added, Removed
 from taxosphere.taxonomy.formats.io.rdf_graph import Graph
 from taxosphere.taxonomy.formats.io.rdf_syntax import Document
+from taxosphere.taxonomy.formats.io.xml_tree import escape_content, quoted
 
 _PREFIX_LINE = re.compile(r"@prefix\s+([^\s:]*):\s*<([^>]*)>\s*\.\s*")
 _ROOT = re.compile(r"<(?:[\w.-]+:)?RDF\b[^>]*>", re.DOTALL)
@@ -115,12 +115,11 @@ def _is_declared(document: Document, line: str) -> bool:
 
 def _without_lines(document: Document, removed: Removed) -> str:
     """A text of one statement per line without those that go."""
-    graph = Graph()
-    gone = {
-        document.position.line
-        for quad in document.statements()
-        if (graph.key(quad.subject), quad.predicate.value, str(quad.object)) in removed
-    }
+    graph, marks = Graph(), list[int]()
+    for quad in document.statements():
+        if (graph.key(quad.subject), quad.predicate.value, str(quad.object)) in removed:
+            marks.append(document.position.mark())
+    gone = set(document.position.lines(marks))
     lines = document.text.split("\n")
     return "\n".join(line for number, line in enumerate(lines, 1) if number not in gone)
 
@@ -154,7 +153,7 @@ def _element(names: _XmlNames, subject: Any, triples: list[Any]) -> str:
     tag, spaces = names.tag(kind)
     rdf, more = names.tag(rt.RDF + "about")
     about = rdf if isinstance(subject, ox.NamedNode) else rdf.replace("about", "nodeID")
-    name = f"    <{tag}{spaces}{more if more not in spaces else ''} {about}={quoteattr(subject.value)}"
+    name = f"    <{tag}{spaces}{more if more not in spaces else ''} {about}={quoted(subject.value)}"
     lines = [_property(names, triple) for triple in triples if not kinds or triple != kinds[0]]
     return f"{name}>\n{''.join(lines)}    </{tag}>\n"
 
@@ -166,15 +165,15 @@ def _property(names: _XmlNames, triple: Any) -> str:
     rdf, more = names.tag(rt.RDF + "resource")
     more = "" if more in spaces else more
     if isinstance(value, ox.NamedNode):
-        return f"        <{tag}{spaces}{more} {rdf}={quoteattr(value.value)}/>\n"
+        return f"        <{tag}{spaces}{more} {rdf}={quoted(value.value)}/>\n"
     if isinstance(value, ox.BlankNode):
-        return f"        <{tag}{spaces}{more} {rdf.replace('resource', 'nodeID')}={quoteattr(value.value)}/>\n"
+        return f"        <{tag}{spaces}{more} {rdf.replace('resource', 'nodeID')}={quoted(value.value)}/>\n"
     mark = ' xml:lang=""' if names.has_language else ""
     if value.language:
-        mark = f" xml:lang={quoteattr(value.language)}"
+        mark = f" xml:lang={quoted(value.language)}"
     elif value.datatype.value != rt.XSD + "string":
-        mark = f"{more} {rdf.replace('resource', 'datatype')}={quoteattr(value.datatype.value)}"
-    return f"        <{tag}{spaces}{mark}>{escape(value.value)}</{tag}>\n"
+        mark = f"{more} {rdf.replace('resource', 'datatype')}={quoted(value.datatype.value)}"
+    return f"        <{tag}{spaces}{mark}>{escape_content(value.value)}</{tag}>\n"
 
 
 class _XmlNames:
@@ -197,4 +196,4 @@ class _XmlNames:
         if parts[1] in self.prefixes:
             return f"{self.prefixes[parts[1]]}:{parts[2]}", ""
         prefix = self.usual.get(parts[1], "ns")
-        return f"{prefix}:{parts[2]}", f" xmlns:{prefix}={quoteattr(parts[1])}"
+        return f"{prefix}:{parts[2]}", f" xmlns:{prefix}={quoted(parts[1])}"

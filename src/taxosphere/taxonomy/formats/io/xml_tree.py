@@ -160,4 +160,16 @@ def escape(text: str) -> str:
     return re.sub(r"[\t\n\r]", lambda match: f"&#{ord(match[0])};", text)
 
 
+def escape_content(text: str) -> str:
+    """Return a text as it stands between tags, where line breaks and quotation marks may stay."""
+    for character, code in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("\r", "&#13;")):
+        text = text.replace(character, code)
+    return text
+
+
+def quoted(text: str) -> str:
+    """Return a text as the value of an attribute, with its quotation marks."""
+    return f'"{escape(text)}"'
+
+
 UNWRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")  # no spelling of XML 1.0 holds these
