@@ -293,7 +293,8 @@ def test_lines_stay_right_without_obsolete_concepts_and_with_other_edges(tmp_pat
     (tmp_path / "x.ttl").write_text(
         "@prefix owl: <http://www.w3.org/2002/07/owl#> .\n@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .\n"
         "@prefix x: <http://x.y/> .\n\n"
-        "x:gone a owl:Class ; owl:deprecated true .\nx:top a owl:Class .\n\nx:a a owl:Class ;\n  rdfs:subClassOf x:top .\n"
+        "x:gone a owl:Class ; owl:deprecated true .\nx:top a owl:Class .\n\n"
+        "x:a a owl:Class ;\n  rdfs:subClassOf x:top .\n"
     )
     taxonomy = pickle.loads(pickle.dumps(Taxonomy.read(tmp_path / "x.ttl")))
     assert (len(taxonomy), taxonomy.source.lines.tolist(), taxonomy.source.edge_lines.tolist()) == (2, [6, 8], [9])

@@ -161,12 +161,13 @@ class LineFinder:
     """
 
     def __init__(self, document: Document, options: ReadOptions) -> None:
-        self.document, self.options = document, options
+        self.document, self.relations, self.equivalents = document, options.relations, options.equivalents
         self.lines: tuple[Ints, Ints] | None = None
 
     def __call__(self) -> tuple[Ints, Ints]:
         if self.lines is None:
-            graph = collect(replace(self.document, position=Position()), self.options)
+            options = ReadOptions(relations=self.relations, equivalents=self.equivalents)
+            graph = collect(replace(self.document, position=Position()), options)
             columns = [row[1] for row in graph.described], list(graph.edges.values())
             self.lines = np.array(columns[0], np.int32), np.array(columns[1], np.int32)
         return self.lines
