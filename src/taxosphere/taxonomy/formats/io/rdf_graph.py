@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -189,8 +189,9 @@ def _gather(graph: Graph, quads: Iterable[Any], position: Position | None) -> _L
     # statements where many subjects share them.
     predicates: dict[str, tuple[str, bool, dict[str, tuple[Statement, str]] | None]] = {}
     types: dict[str, list[str]] = {}  # subjects by type
-    hierarchy: _Links = ([], [], [])
-    add_child, add_link, add_mark, here = (*(column.append for column in hierarchy), position.mark if position else int)
+    children, statements_up, marks_up = list[str](), list[_Link](), list[int]()
+    add_child, add_link, add_mark = children.append, statements_up.append, marks_up.append
+    here: Callable[[], int] = position.mark if position else int
     again: dict[str, list[Text]] = {}  # texts of subjects that the file comes back to
     previous, subject, statements, texts = None, "", list[Statement](), list[Text]()
     for quad in quads:
@@ -235,13 +236,13 @@ def _gather(graph: Graph, quads: Iterable[Any], position: Position | None) -> _L
                 add_mark(here())
     graph.lines, graph.predicates = marks, frozenset((*predicates, *links))
     if position is not None:
-        graph.lines, hierarchy = position.lines(marks), (*hierarchy[:2], position.lines(hierarchy[2]))
+        graph.lines, marks_up = position.lines(marks), position.lines(marks_up)
     if again:
         for key, texts in zip(about, graph.texts, strict=True):
             texts += again.get(key, ())
     for type_, subjects in types.items():
         _note_type(graph, type_, subjects)
-    return hierarchy
+    return children, statements_up, marks_up
 
 
 def _take_plain(graph: Graph, hierarchy: _Links) -> bool:
@@ -249,9 +250,9 @@ def _take_plain(graph: Graph, hierarchy: _Links) -> bool:
     repeated; returns whether this is so."""
     subjects, links, lines = hierarchy
     concepts = graph.concepts
-    above = [link[1] for link in links]
+    above = [link[1] for link in links if link[1] is not None]
     words = Counter([link[0][0] for link in links])
-    if not (words.keys() <= _UPWARD and concepts.keys() >= {*subjects, *above}):
+    if not (len(above) == len(links) and words.keys() <= _UPWARD and concepts.keys() >= {*subjects, *above}):
         return False
     edges = dict(zip(zip(above, subjects, strict=True), lines, strict=True))
     if len(edges) < len(links):
