@@ -237,12 +237,17 @@ def _gather(graph: Graph, quads: Iterable[Any], position: Position | None) -> _L
     graph.lines, graph.predicates = marks, frozenset((*predicates, *links))
     if position is not None:
         graph.lines, marks_up = position.lines(marks), position.lines(marks_up)
-    if again:
-        for key, texts in zip(about, graph.texts, strict=True):
-            texts += again.get(key, ())
-    for type_, subjects in types.items():
-        _note_type(graph, type_, subjects)
+    _complete(graph, again, types)
     return children, statements_up, marks_up
+
+
+def _complete(graph: Graph, again: dict[str, list[Text]], types: dict[str, list[str]]) -> None:
+    """Add the texts of subjects that the file came back to, and take the subjects of each type."""
+    if again:
+        for key, texts in zip(graph.about, graph.texts, strict=True):
+            texts += again.get(key, ())
+    for kind, subjects in types.items():
+        _note_type(graph, kind, subjects)
 
 
 def _take_plain(graph: Graph, hierarchy: _Links) -> bool:
