@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -188,9 +188,8 @@ def _gather(graph: Graph, quads: Iterable[Any], position: Position | None) -> _L
     # For each predicate one string, so that later look-ups need not compare letters, whether it states texts, and its
     # statements where many subjects share them.
     predicates: dict[str, tuple[str, bool, dict[str, tuple[Statement, str]] | None]] = {}
-    types: dict[str, list[str]] = {}  # subjects by type
+    types: defaultdict[str, list[str]] = defaultdict(list)  # subjects by type
     children, statements_up, marks_up = list[str](), list[_Link](), list[int]()
-    add_child, add_link, add_mark = children.append, statements_up.append, marks_up.append
     here: Callable[[], int] = position.mark if position else int
     again: dict[str, list[Text]] = {}  # texts of subjects that the file comes back to
     previous, subject, statements, texts = None, "", list[Statement](), list[Text]()
@@ -221,19 +220,17 @@ def _gather(graph: Graph, quads: Iterable[Any], position: Position | None) -> _L
                 link = same[other] = ((word, value), other)
             statements.append(link[0])
             if word != rt.TYPE:
-                add_child(subject)
-                add_link(link)
-                add_mark(here())
-            elif other in types:
-                types[other].append(subject)
+                children.append(subject)
+                statements_up.append(link)
+                marks_up.append(here())
             else:
-                types[other] = [subject]
+                types[other].append(subject)
         else:
             statements.append((word, value))
             if word in of_hierarchy:
-                add_child(subject)
-                add_link(((word, value), None))
-                add_mark(here())
+                children.append(subject)
+                statements_up.append(((word, value), None))
+                marks_up.append(here())
     graph.lines, graph.predicates = marks, frozenset((*predicates, *links))
     if position is not None:
         graph.lines, marks_up = position.lines(marks), position.lines(marks_up)
