@@ -88,7 +88,7 @@ def kill_after(world: Path, out: str, lines: int) -> None:
 
 
 def test_two_kills_change_no_table(world: Path) -> None:
-    calm = start(world, "calm")
+    calm = start(world, "calm", workers=1)
     printed, _ = calm.communicate()
     assert calm.returncode == 0
     kill_after(world, "killed", 3)
@@ -97,7 +97,7 @@ def test_two_kills_change_no_table(world: Path) -> None:
     kill_after(world, "killed", 8)
     before = finished(world, "killed")
     assert 8 <= before < 16
-    last = start(world, "killed")
+    last = start(world, "killed", workers=1)
     assert last.communicate()[0] == printed
     assert last.returncode == 0
     assert (world / "killed" / "tables.md").read_bytes() == (world / "calm" / "tables.md").read_bytes()
