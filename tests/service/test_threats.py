@@ -406,6 +406,7 @@ def bomb(size: int) -> bytes:
     return packed.getvalue()
 
 
+REGRESSIONS = Path(__file__).parents[1] / "regressions"
 ENTITIES = b"""<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">]><x>&b;</x>"""
 
 
@@ -414,6 +415,8 @@ ENTITIES = b"""<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTIT
     [
         ("bomb.xlsx", bomb(50 << 20)),
         ("entities.xlsx", ENTITIES),
+        ("names.xlsx", (REGRESSIONS / "names-that-are-no-utf-8.xlsx").read_bytes()),
+        ("version.xlsx", (REGRESSIONS / "unknown-zip-version.xlsx").read_bytes()),
         ("deep.jsonl", b'{"name": ' + b"[" * 100_000 + b"]" * 100_000 + b"}"),
         ("gzip.csv", __import__("gzip").compress(b"name\n" + b"a" * (80 << 20))),
         ("rows.csv", b"name\n" + b"x\n" * (limits.LIST_ROWS + 1)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import runpy
 import subprocess
@@ -18,7 +19,14 @@ def test_the_sources_pass(task: str) -> None:
     node = runpy.run_path(str(WEB / "build.py"))["find_node"]()
     if node is None or not (WEB / "node_modules" / "svelte").is_dir():
         pytest.skip("the page's packages are not installed (./run web)")
-    done = subprocess.run([node / "npm", "run", "--silent", task], cwd=WEB, capture_output=True, text=True)
+    path = f"{node}{os.pathsep}{os.environ.get('PATH', '')}"  # npm is a script that looks for node there
+    done = subprocess.run(
+        [node / "npm", "run", "--silent", task],
+        cwd=WEB,
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
 
 

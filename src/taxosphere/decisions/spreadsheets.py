@@ -18,7 +18,7 @@ from xml.etree import ElementTree
 
 from taxosphere import atomic
 from taxosphere.errors import InputError, require
-from taxosphere.taxonomy.formats.io import delimiter, tables, workbook
+from taxosphere.taxonomy.formats.io import compression, delimiter, tables, workbook
 from taxosphere.taxonomy.formats.io.encodings import recognise
 from taxosphere.taxonomy.formats.io.streams import open_text, reading
 
@@ -224,7 +224,7 @@ def _sheet_xml(path: Path, title: str) -> bytes:
             id = next(value for key, value in sheet.attrib.items() if key.endswith("}id"))
             target = next(link.attrib["Target"] for link in links if link.attrib.get("Id") == id)
             return archive.read(target.lstrip("/") if target.startswith("/") else f"xl/{target}")
-    except (KeyError, StopIteration, ElementTree.ParseError, zipfile.BadZipFile, NotImplementedError):
+    except (KeyError, StopIteration, ElementTree.ParseError, *compression.BAD_DIRECTORY):
         raise InputError("is a damaged workbook; save it anew", path) from None
 
 

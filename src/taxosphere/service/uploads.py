@@ -20,7 +20,7 @@ from taxosphere.errors import InputError, require
 from taxosphere.placing.concept_list import with_ids
 from taxosphere.service import limits
 from taxosphere.taxonomy import Concept, Taxonomy
-from taxosphere.taxonomy.formats.io import json_values
+from taxosphere.taxonomy.formats.io import compression, json_values
 from taxosphere.taxonomy.formats.io.encodings import recognise
 from taxosphere.taxonomy.formats.io.streams import numbered_lines
 from taxosphere.taxonomy.formats.io.tables import read_rows
@@ -166,7 +166,7 @@ def _sheet(path: Path) -> Iterator[list[str]]:
     try:
         with zipfile.ZipFile(path) as archive:
             size = sum(part.file_size for part in archive.infolist())
-    except (zipfile.BadZipFile, OSError):
+    except (*compression.BAD_DIRECTORY, OSError):
         raise InputError("is no spreadsheet") from None
     if size > limits.UNPACKED_BYTES or size > limits.UNPACKED_RATIO * max(1, path.stat().st_size):
         raise InputError("unpacks to far more than a list of concepts holds")

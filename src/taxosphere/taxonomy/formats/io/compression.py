@@ -27,6 +27,8 @@ NAMES = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zip": "zip"}
 WRITABLE = (".gz", ".bz2", ".xz")
 # What the decompressors raise on damaged data, beside the OSError of bzip2 and gzip.
 DAMAGED = (EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, gzip.BadGzipFile, NotImplementedError)
+# What zipfile raises where the directory of an archive is damaged; names in it may be no UTF-8 although it says so.
+BAD_DIRECTORY = (zipfile.BadZipFile, NotImplementedError, UnicodeDecodeError)
 _BZIP2_BLOCK = (b"1AY&SY", b"\x17rE8P\x90")  # follows the level of compression: a block, or the end of an empty file
 
 
@@ -60,7 +62,7 @@ def zip_members(path: Path) -> list[str]:
     try:
         with zipfile.ZipFile(path) as archive:
             return [item.filename for item in archive.infolist() if _is_content(item)]
-    except (zipfile.BadZipFile, NotImplementedError):
+    except BAD_DIRECTORY:
         raise InputError("the zip data is cut off or damaged", path=path) from None
 
 
@@ -106,7 +108,8 @@ def decompressed(raw: IO[bytes], path: Path) -> Iterator[IO[bytes]]:
     if not kind:
         yield raw
     elif kind == ".zip":
-        with zipfile.ZipFile(raw) as archive, zip_member(archive, single_member(path), path) as member:
+        name = single_member(path)
+        with zipfile.ZipFile(raw) as archive, zip_member(archive, name, path) as member:
             yield member
     else:
         openers: dict[str, Callable[[IO[bytes]], IO[bytes]]] = {
@@ -191,11 +194,13 @@ def check_zip(content: IO[bytes], path: Path) -> None:
     Raises
     ------
     InputError
-        Where the files in it would grow beyond the limits.
+        Where the files in it would grow beyond the limits, or their names cannot be read.
     """
     try:
         with zipfile.ZipFile(content) as archive:
             items = archive.infolist()
+    except UnicodeDecodeError:
+        raise InputError("is damaged: the names of the files in it cannot be read", path=path) from None
     except (zipfile.BadZipFile, NotImplementedError, OSError):
         return
     size, packed = sum(item.file_size for item in items), sum(item.compress_size for item in items)
