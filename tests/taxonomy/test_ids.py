@@ -45,6 +45,13 @@ def test_new_ids_follow_the_style_that_is_there(ids: tuple[str, ...], expected: 
     assert minted(ids, BIRDS, "Snow Bunting", "Snow Bunting") == expected
 
 
+def test_a_name_many_times_is_looked_up_no_more_often_than_others() -> None:
+    asked: list[str] = []
+    minter = IdMinter(style_of_ids(BIRDS, BIRDS), lambda id: bool(asked.append(id)) or id == "owl_3")
+    assert [minter.mint("owl") for _ in range(1000)] == ["owl", "owl_2", *(f"owl_{n}" for n in range(4, 1002))]
+    assert len(asked) <= 1002
+
+
 def test_names_that_are_ids_stay_names() -> None:
     assert minted(("vitamin B1", "vitamin B2"), ("vitamin B1", "vitamin B2"), "vitamin K") == ["vitamin K"]
     assert minted((), (), "sea eagle") == ["sea eagle"]

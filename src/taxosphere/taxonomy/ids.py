@@ -79,6 +79,7 @@ class IdMinter:
         self._style = style
         self._taken = taken
         self._minted: set[str] = set()
+        self._numbers_used: dict[str, int] = {}  # of ids that several concepts would have: the highest so far
         if isinstance(style, Numbers):
             numbers = [number for id in used if (number := style.number(id)) is not None]
             inside = [number for number in numbers if style.first <= number <= (style.last or number)]
@@ -87,15 +88,29 @@ class IdMinter:
     def mint(self, name: str) -> str:
         """A new id for a concept of this name; `InputError` where the range of the pattern is used up."""
         style = self._style
-        candidates = _suffixed(style.spell(name)) if isinstance(style, Slugs) else self._candidates
-        id = next((id for id in candidates if not self._taken(id) and id not in self._minted), None)
-        if id is None:
-            assert isinstance(style, Numbers)
-            assert style.last is not None
-            last = style.spell(style.last)
-            raise InputError(f"all ids from {style.spell(style.first)} to {last} are used; name another range")
+        if isinstance(style, Slugs):
+            id = self._suffixed(style.spell(name))
+        else:
+            free = next((id for id in self._candidates if self._is_free(id)), None)
+            if free is None:
+                assert style.last is not None
+                last = style.spell(style.last)
+                raise InputError(f"all ids from {style.spell(style.first)} to {last} are used; name another range")
+            id = free
         self._minted.add(id)
         return id
+
+    def _is_free(self, id: str) -> bool:
+        return not self._taken(id) and id not in self._minted
+
+    def _suffixed(self, id: str) -> str:
+        """The id, or else with the next free number behind it."""
+        if id not in self._numbers_used and self._is_free(id):
+            return id
+        first = self._numbers_used.get(id, 1) + 1  # from 2 again each time would take the square of the time
+        number = next(number for number in count(first) if self._is_free(f"{id}_{number}"))
+        self._numbers_used[id] = number
+        return f"{id}_{number}"
 
 
 def _numbers(style: Numbers, start: int) -> Iterator[str]:
@@ -103,10 +118,6 @@ def _numbers(style: Numbers, start: int) -> Iterator[str]:
     if style.last is None:
         return map(style.spell, count(start))
     return map(style.spell, chain(range(start, style.last + 1), range(style.first, start)))
-
-
-def _suffixed(id: str) -> Iterator[str]:
-    return chain([id], (f"{id}_{number}" for number in count(2)))
 
 
 def parse_pattern(pattern: str) -> Style:
