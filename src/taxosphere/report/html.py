@@ -32,6 +32,7 @@ td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; wh
 figure { margin: 1.2rem 0; } figure svg { max-width: 100%; height: auto; }
 svg text { font-size: 12px; fill: var(--ink); } svg .soft { fill: var(--soft); font-size: 12px; }
 details { border-bottom: 1px solid var(--line); padding: .5rem 0; } summary { cursor: pointer; }
+details .scroll { width: auto; }
 .charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 27rem), 1fr)); gap: .5rem 2.5rem; }
 .charts figure { margin: .6rem 0; }
 .row { display: flex; flex-wrap: wrap; gap: 2rem; align-items: flex-start; }

@@ -109,8 +109,8 @@ def _orbits(report: PlacementReport) -> list[Markup]:
         tag(
             "p",
             "The new concept points straight up, along the dashed line. The further a candidate is turned away from "
-            "it, the less alike the two are; angles are stretched to fill the picture. Distance from the centre is "
-            "height in the hierarchy: broad concepts circle close to the centre, narrow ones far out.",
+            "it, the less alike the two are; angles are stretched to fill the picture. Distance from the centre grows "
+            "with the orbital radius: broad concepts circle close to the centre, narrow ones far out.",
         ),
         legend,
         tag("div", *(figure(svg.orbit(name, items), "") for name, items in report.orbits), class_="charts"),
@@ -144,7 +144,7 @@ def _miss(case: Case) -> Markup:
         said = [tag("div", f"{'+' if reason.supports else '−'} {reason.text}") for reason in reasons]
         above = tag("div", " › ".join(suggestion.path[:-1]), class_="soft")
         name = tag("span", f"{mark}{suggestion.name}", class_="good" if gold else "bad" if place == 0 else "")
-        rows.append([f"{suggestion.probability:.0%}", tag("div", name, above), tag("div", *said, class_="soft")])
+        rows.append([svg.percent(suggestion.probability), tag("div", name, above), tag("div", *said, class_="soft")])
     about = tag("p", _short(case.suggestions.query.description), class_="soft")
     header = ["probability", "candidate", "for and against"]
     return tag("details", head, about, table(header, rows, numbers=[0]))

@@ -65,6 +65,7 @@ class Satellite:
 _REACH, _LEFT, _TOP = 190, 26, 58  # radius of the outermost orbit, and where its centre line and its upper end are
 _COLUMN, _LINE = 262, 24  # where labels begin, and how far apart they are
 _LABEL = 30  # letters
+_CLOSEST = 0.01  # orbital radius that is drawn; roots are used, so that the many broad concepts do not cover each other
 _WIDEST, _STRETCH = 2.0, 4.0  # largest angle that is drawn, in radians, and by how much small ones are stretched
 
 
@@ -79,14 +80,14 @@ def orbit(query: str, satellites: Sequence[Satellite]) -> Markup:
     stretch = min(_STRETCH, _WIDEST / max([0.01, *(item.angle for item in satellites)]))
     places = []
     for number, item in enumerate(satellites):
-        distance, angle = _REACH * max(0.08, item.radius), stretch * item.angle
+        distance, angle = _REACH * math.sqrt(max(_CLOSEST, item.radius)), stretch * item.angle
         x, y = _LEFT + math.sin(angle) * distance, centre - math.cos(angle) * distance
         places.append((y, x, number, item))
     places.sort(key=lambda place: place[:3])
     lines = _label_lines([y for y, *_ in places])
     height = max(centre + 30, *(y for y, *_ in places), lines[-1] + 20) if places else centre + 30
     parts = []
-    for reach in (_REACH * share for share in (0.25, 0.5, 0.75, 1.0)):
+    for reach in (_REACH * math.sqrt(radius) for radius in (0.1, 0.25, 0.5, 0.75, 1.0)):
         end_x, end_y = _LEFT + reach * math.sin(_WIDEST), centre - reach * math.cos(_WIDEST)
         way = f"M {_LEFT} {centre - reach:.1f} A {reach:.1f} {reach:.1f} 0 0 1 {end_x:.1f} {end_y:.1f}"
         parts.append(f'<path d="{way}" fill="none" stroke="var(--line)"/>')
@@ -122,8 +123,13 @@ def _satellite(place: tuple[float, float, int, Satellite], line: float) -> tuple
     label = f"{mark}{_shortened(item.label, _LABEL)}"
     style = f'style="fill: {colour}"{weight}' if item.gold or wrong else ""
     return drawn, _text(_COLUMN, line + 4, label, "start", style) + _text(
-        512, line + 4, f"{item.probability:.0%}", "end", 'class="soft"'
+        512, line + 4, percent(item.probability), "end", 'class="soft"'
     )
+
+
+def percent(probability: float) -> str:
+    """A probability for readers; one that would be shown as 0 % is "<1%"."""
+    return "<1%" if 0 < probability < 0.005 else f"{probability:.0%}"
 
 
 def _label_lines(heights: Sequence[float]) -> list[float]:
