@@ -1,10 +1,12 @@
 """Scenarios inside the seed of a scenario run: where settings are chosen, while what that run asks stays hidden.
 
     python benchmarks/bench_nested.py DIR --sets edam:0 mesh:0 semeval_verb:0 semeval_food_temp:0 [--again insertion]
+    python benchmarks/bench_nested.py DIR --sets edam:0 semeval_food_temp:0 --aims 0.7 0.75 0.8
 
 A set has the number of the scenario run whose seed is cut once more. Models are kept in DIR, since a fit takes
 minutes; the figures are made by the present code each time. With ``--again`` a part of the model that is trained after
-the ranking is trained anew. Prints what `evaluate --split scenarios` measures, a row per set.
+the ranking is trained anew. Prints what `evaluate --split scenarios` measures, a row per set; with ``--aims`` the
+children proposed where insertions aim at each of these precisions.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from taxosphere.evaluation import datasets, protocol, scenario_figures, scenario
 from taxosphere.evaluation.scenarios import Scenarios
 from taxosphere.methods import registry as methods
 from taxosphere.methods.polaris_full import PolarisFull
+from taxosphere.placing import insertion
 from taxosphere.placing.insertion import Insertion
 from taxosphere.placing.new_parents import NewParents
 
@@ -65,15 +68,21 @@ def main() -> None:
     parser.add_argument("folder", type=Path, help="where models are kept")
     parser.add_argument("--sets", nargs="+", required=True, help="NAME:RUN of each set")
     parser.add_argument("--again", nargs="*", default=[], choices=["insertion", "new_parents"])
+    parser.add_argument("--aims", nargs="*", type=float, default=[])
     chosen = parser.parse_args()
     encoder = text_encoders.load("minilm")
     for each in chosen.sets:
         name, _, run = each.partition(":")
         nested = cut(name, int(run or 0))
         model = fitted(chosen.folder, name, int(run or 0), nested, encoder)
+        for aim in chosen.aims:
+            insertion.AIM = aim
+            train_again(model, ["insertion"], int(run or 0) + NESTED)
+            print(json.dumps({"set": each, "aim": aim, **scenario_figures.children(model, nested)}), flush=True)
+        if chosen.aims:
+            continue
         train_again(model, chosen.again, int(run or 0) + NESTED)
-        figures = scenario_figures.measure(model, nested)
-        print(json.dumps({"set": each, **figures}), flush=True)
+        print(json.dumps({"set": each, **scenario_figures.measure(model, nested)}), flush=True)
 
 
 if __name__ == "__main__":

@@ -34,7 +34,17 @@ def test_rows_are_means_over_the_runs_that_have_a_figure(records: list[dict[str,
     tables = {table.title: table for table in scenario_tables(records)}
     assert list(tables) == list(TABLES)
     mixed = [[cell.text for cell in row] for row in tables["All scenarios mixed, as they arrive"].rows]
-    assert mixed[0] == ["animals", "polaris", "0.040", "–", "0.800", "0.200", "–", "–", "2"]  # 0.03 + |0.05 − 0.03| / 2
+    assert mixed[0] == [
+        "animals",
+        "polaris",
+        "0.040",
+        "–",
+        "0.800 (1 of 2)",
+        "0.200",
+        "–",
+        "–",
+        "2",
+    ]  # 0.03 + |0.05 − 0.03| / 2
     assert mixed[1][:5] == ["animals", "before", "0.080", "–", "0.700"]
     none = [[cell.text for cell in row] for row in tables['"None of these"'].rows]
     assert none[0] == ["animals", "polaris", "–", "0.930 ± 0.030", "1.5", "–", "2"]

@@ -95,7 +95,7 @@ def measure(model: Polaris, scenarios: Scenarios) -> dict[str, Any]:
     missing = answers["missing"]  # "a parent is missing here" is right too
     said = missing.right | missing.none_first
     figures["missing"]["right"] = 100 * float(said.mean()) if len(said) else math.nan
-    figures["inner"] |= _children(model, scenarios)
+    figures["inner"] |= children(model, scenarios)
     figures["branch"] = _branches(placed, scenarios)
     for name in ("missing", "foreign"):
         both = np.concatenate([answers["leaf"].none, answers[name].none])
@@ -256,7 +256,7 @@ def _ancestor_pairs(edges: set[tuple[str, str]], seed: Taxonomy) -> set[tuple[st
     return pairs
 
 
-def _children(model: Polaris, scenarios: Scenarios) -> dict[str, float]:
+def children(model: Polaris, scenarios: Scenarios) -> dict[str, float]:
     """Children proposed below inner concepts, and below leaves, which take none; an inner counts like nine leaves."""
     seed = scenarios.seed
     inner, leaf = (scenarios.queries[name].queries for name in ("inner", "leaf"))

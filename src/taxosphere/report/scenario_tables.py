@@ -20,6 +20,7 @@ SECTION = "Scenarios"
 Path = tuple[str, ...]
 _ALL_RUNS: Path = ("mixture", "gaps")  # the calibration error is that of all runs together
 _BY_CHANCE: Path = ("mixture", "variances")
+_ANY_BIN: Mapping[Path, Path] = {_ALL_RUNS: ("0.00",), _BY_CHANCE: ("0.00",)}  # one that every run has
 # Title of each table: heading of a column, and where its figure is in a record. Shares from 0 to 1 have three decimals.
 TABLES: Mapping[str, Mapping[str, Path]] = {
     "All scenarios mixed, as they arrive": {
@@ -84,8 +85,7 @@ def scenario_tables(records: Sequence[Record]) -> list[Table]:
     for title, columns in TABLES.items():
         rows = []
         for dataset, name, runs in _rows(records):
-            values = [_spread(runs, path) for path in columns.values()]
-            texts = (_text(path, *value) for path, value in zip(columns.values(), values, strict=True))
+            texts = (_text(runs, path) for path in columns.values())
             rows.append((Cell(dataset), Cell(name), *(Cell(text) for text in texts), Cell(str(len(runs)))))
         tables.append(Table(SECTION, title, ("data set", "method", *columns, "runs"), tuple(rows)))
     return tables
@@ -116,8 +116,8 @@ def _spread(runs: Sequence[Record], path: Path) -> tuple[float, float]:
         gaps = [run["figures"]["mixture"]["gaps"] for run in runs if "gaps" in run["figures"]["mixture"]]
         return (calibration_error(mean(gaps)), 0.0) if gaps else (math.nan, 0.0)
     if path == _BY_CHANCE:
-        variances = [run["figures"]["mixture"].get("variances") for run in runs]
-        return (error_by_chance(variances) if all(variances) else math.nan), 0.0
+        variances = [run["figures"]["mixture"]["variances"] for run in runs if "variances" in run["figures"]["mixture"]]
+        return (error_by_chance(variances) if variances else math.nan), 0.0
     values = np.array([_at(run["figures"], path) for run in runs], float)
     values = values[~np.isnan(values)]
     return (float(values.mean()), float(values.std())) if len(values) else (math.nan, 0.0)
@@ -132,8 +132,12 @@ def _at(figures: Mapping[str, Any], path: Path) -> float:
     return float(value)
 
 
-def _text(path: Path, mean: float, deviation: float) -> str:
-    if math.isnan(mean):
+def _text(runs: Sequence[Record], path: Path) -> str:
+    """Mean and deviation; where not all runs have the figure, how many do."""
+    average, deviation = _spread(runs, path)
+    if math.isnan(average):
         return "–"
     digits = 3 if path[0] == "mixture" or "auroc" in path[-1] else 1
-    return f"{mean:.{digits}f}" + (f" ± {deviation:.{digits}f}" if deviation else "")
+    having = sum(not math.isnan(_at(run["figures"], (*path, *_ANY_BIN.get(path, ())))) for run in runs)
+    share = f" ({having} of {len(runs)})" if having < len(runs) else ""
+    return f"{average:.{digits}f}" + (f" ± {deviation:.{digits}f}" if deviation else "") + share
