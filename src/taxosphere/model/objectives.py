@@ -5,6 +5,8 @@ z are points on the unit sphere, μ and κ the mean direction and concentration 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
 from torch.nn import functional as F
@@ -108,10 +110,27 @@ def affinity(child: Tensor, candidates: Embedding, config: LossConfig) -> Tensor
     -------
     Tensor of shape (b, p)
     """
+    return affinity_to(candidates, config)(child)
+
+
+def affinity_to(candidates: Embedding, config: LossConfig) -> Callable[[Tensor], Tensor]:
+    """`affinity` as a function of the children alone: what depends on the candidates is computed once.
+
+    Parameters
+    ----------
+    candidates, config
+        As for `affinity`.
+
+    Returns
+    -------
+    callable
+        From points (b, d) of children to affinities (b, p).
+    """
     if config.comparison == "cosine":
-        return child @ candidates.z.T / config.temperature
+        return lambda child: child @ candidates.z.T / config.temperature
     pull = candidates.mu * candidates.kappa.unsqueeze(1)
-    return child @ pull.T + vmf.log_normalizer(child.shape[1], candidates.kappa)
+    constant = vmf.log_normalizer(candidates.mu.shape[1], candidates.kappa)
+    return lambda child: child @ pull.T + constant
 
 
 def geometric(z: Tensor, batch: Batch, config: LossConfig) -> Tensor:

@@ -13,7 +13,7 @@ from torch import Tensor
 from taxosphere.model.config import LossConfig
 from taxosphere.model.inputs import Inputs
 from taxosphere.model.network import Embedding, SphereNetwork
-from taxosphere.model.objectives import affinity
+from taxosphere.model.objectives import affinity_to
 from taxosphere.orbit.gate import Gate
 from taxosphere.ranks import Gold, best_true_ranks
 from taxosphere.typing import Longs
@@ -81,11 +81,12 @@ def ranks(
     Scores are `affinity`, or with a ``gate`` the cosine behind it.
     """
     ranks = np.empty(len(points))
+    compare = affinity_to(candidates, config)
     step = max(1, _CELLS // max(1, len(candidates.z)))
     for start in range(0, len(points), step):
         block = slice(start, start + step)
         if gate is None:
-            scores = affinity(points[block], candidates, config).numpy()  # (b, n)
+            scores = compare(points[block]).numpy()  # (b, n)
         else:
             scores = gate.scores((points[block] @ candidates.z.T).numpy())
         ranks[block] = best_true_ranks(scores, gold[block])
