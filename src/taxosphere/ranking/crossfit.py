@@ -270,11 +270,7 @@ def make_examples(
         others = [part for other, parts in enumerate(samples) for part in parts if other != number]
         reader = None if make_reader is None else make_reader(fold.split.seed, random_state + number)
         asking = _Asking(fold, families, fit_first_stage(others), novelty, reader)
-        index = fold.candidate_index()
-        for kind in (Kind.LEAF, Kind.INNER, Kind.MISSING):
-            blocks += asking.hidden(index, fold.numbers(kind), kind, fold.kept)
-        blocks += asking.foreign(index, foreign, asked[number :: len(folds)], len(seed))
-        blocks += asking.without_parents(index, rng)
+        blocks += asking.all_queries(foreign, asked[number :: len(folds)], len(seed), rng)
     return join_blocks(blocks, fit_first_stage([part for parts in samples for part in parts]))
 
 
@@ -294,6 +290,15 @@ class _Asking:
     first_stage: FirstStage
     novelty: NoveltyScale | None
     reader: ShortlistReader | None = None
+
+    def all_queries(
+        self, foreign: Sequence[Concept], numbers: Longs, n_seed: int, rng: np.random.Generator
+    ) -> list[AskedBlock]:
+        """Everything that is asked of the fold, whose candidates fill the memory only as long; see `foreign`."""
+        index, blocks = self.fold.candidate_index(), list[AskedBlock]()
+        for kind in (Kind.LEAF, Kind.INNER, Kind.MISSING):
+            blocks += self.hidden(index, self.fold.numbers(kind), kind, self.fold.kept)
+        return [*blocks, *self.foreign(index, foreign, numbers, n_seed), *self.without_parents(index, rng)]
 
     def hidden(self, index: CandidateIndex, numbers: Longs, kind: Kind, kept: Longs) -> Iterator[AskedBlock]:
         """Hidden concepts of the fold, by number; ``kept`` are the positions in the seed of the candidates."""
@@ -329,12 +334,8 @@ class _Asking:
             kept = np.delete(np.arange(size), removed)
             if len(kept) in (0, size):
                 continue
-            reduced = CandidateIndex(
-                taxonomy=index.taxonomy.keep(kept),
-                text_vectors=index.text_vectors.take(kept),
-                points=index.points.take(kept),
-                parsed_tokens=index.tokens.take(kept),
-            )
+            texts, tokens = index.text_vectors.take(kept), index.tokens.take(kept)
+            reduced = CandidateIndex(index.taxonomy.keep(kept), texts, index.points.take(kept), tokens)
             share_removed = np.array([np.isin(gold[i], removed).mean() for i in some])
             for share, kind in ((1, Kind.PARENT_REMOVED), (0, Kind.PARENT_KEPT)):  # some but not all: no clear answer
                 numbers = some[share_removed == share]
@@ -393,8 +394,5 @@ def _first_stage_samples(fold: Fold, families: Sequence[str], random_state: int)
     rng = np.random.default_rng([random_state, 3])
     numbers = rng.permutation(len(fold.split.queries))[:_FIRST_STAGE_QUERIES]
     index = fold.candidate_index()
-    samples = []
-    for block in query_blocks(len(numbers), len(fold.split.seed)):
-        queries, gold = fold.queries(numbers[block])
-        samples.append(sample_candidates(index, compute_features(index, queries, families), gold, rng))
-    return samples
+    asked = (fold.queries(numbers[block]) for block in query_blocks(len(numbers), len(fold.split.seed)))
+    return [sample_candidates(index, compute_features(index, queries, families), gold, rng) for queries, gold in asked]

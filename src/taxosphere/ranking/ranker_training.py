@@ -63,22 +63,22 @@ def fit_ranker(
     prior = prior if len(seed.edge_array) else None  # it relies on the embedding, which was trained on nothing here
     seed_vectors, others = np.split(vectors.full, [len(seed)])
     novelty = NoveltyScale.of(seed_vectors)
-    examples = make_examples(
-        seed,
-        refit,
-        config,
-        foreign=foreign,
-        outside=outside(foreign, novelty.novelty(nearness(others, seed_vectors)), seed),
-        novelty=novelty,
-        make_reader=make_reader,
-        tokens=tokens,
-        random_state=random_state,
-        progress=progress,
-    )
-    if progress is not None and examples is not None:
-        progress(0, 1, f"training the ranker on {len(examples):,} lists")
-    ranker = fit_ranker_on_examples(
-        examples,
+    ranker = fit_ranker_on_examples(  # nothing else keeps the examples: training frees what it no longer needs of them
+        _announced(
+            make_examples(
+                seed,
+                refit,
+                config,
+                foreign=foreign,
+                outside=outside(foreign, novelty.novelty(nearness(others, seed_vectors)), seed),
+                novelty=novelty,
+                make_reader=make_reader,
+                tokens=tokens,
+                random_state=random_state,
+                progress=progress,
+            ),
+            progress,
+        ),
         config.ranking,
         prior,
         gamma=gamma,
@@ -91,6 +91,13 @@ def fit_ranker(
     if make_reader is None or READER_SCORE not in ranker.columns:  # with too few examples nothing is trained
         return ranker
     return replace(ranker, reader=make_reader(seed, random_state))
+
+
+def _announced(examples: Examples | None, progress: Progress | None) -> Examples | None:
+    """The examples themselves, after saying how many there are."""
+    if progress is not None and examples is not None:
+        progress(0, 1, f"training the ranker on {len(examples):,} lists")
+    return examples
 
 
 def fit_ranker_on_examples(
@@ -133,6 +140,7 @@ def fit_ranker_on_examples(
         return _untrained(settings, prior, gamma, usable, fallback, mean_orphan_score, novelty)
     examples = with_parents_deleted(examples)
     columns, table = _columns_to_read(*add_relative_columns(examples.feature_names, examples.features))
+    examples = replace(examples, features=np.zeros((len(examples), 0, 0), np.float32))  # they are in the table
     nets = train_on(examples, table, examples.taught, columns, settings, prior, settings.nets, random_state)
     calibrated = calibrate(examples, table, columns, settings, prior, random_state)
     return Ranker(
