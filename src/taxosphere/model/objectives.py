@@ -118,12 +118,14 @@ def affinity_to(candidates: Embedding, config: LossConfig) -> Callable[[Tensor],
 
     Parameters
     ----------
-    candidates, config
+    candidates : Embedding
+        Of p candidates.
+    config : LossConfig
         As for `affinity`.
 
     Returns
     -------
-    callable
+    Callable
         From points (b, d) of children to affinities (b, p).
     """
     if config.comparison == "cosine":
