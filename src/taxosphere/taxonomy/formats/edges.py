@@ -23,8 +23,9 @@ from taxosphere.taxonomy.formats.io.draft import Draft
 from taxosphere.taxonomy.formats.io.encodings import SourceText
 from taxosphere.taxonomy.formats.io.grid import Grid, is_workbook, kept_delimiter, parse_grid
 from taxosphere.taxonomy.formats.io.options import ORDERS, ReadOptions, WriteOptions
+from taxosphere.taxonomy.formats.io.table_reading import Reading
 from taxosphere.taxonomy.formats.io.tables import Row, check_distinct, delimiter_to_write, format_row, separator
-from taxosphere.taxonomy.formats.table_layouts import Reading, open_table
+from taxosphere.taxonomy.formats.table_layouts import open_table
 from taxosphere.taxonomy.graph import Taxonomy
 
 ENDS = ("parent", "child")
@@ -115,6 +116,9 @@ def _without_header(draft: Draft, first: Row, stated: tuple[str, str] | None) ->
         message = "is a table of concepts without a column of parents; give the folder it lies in"
         hint = "or name the column with --map parent=TITLE, or read codes that nest with --nested"
         raise InputError(f"{message}, {hint}", path=draft.path, line=number)
+    if {"sourceId", "destinationId"} <= set(row):
+        message = "is a file of SNOMED CT, whose concepts and names are in others"
+        raise InputError(f"{message}; give the folder of the release", path=draft.path, line=number)
     if len(row) > 2 and stated is None:
         shown = ", ".join(f"'{cell.strip()[:30]}'" for cell in row[:8])
         message = f"{len(row)} columns ({shown}) and no header with 'parent' and 'child'"

@@ -17,7 +17,8 @@ from taxosphere.taxonomy.formats.io.footers import without_footer
 from taxosphere.taxonomy.formats.io.grid import Grid, kept_delimiter
 from taxosphere.taxonomy.formats.io.options import ReadOptions, WriteOptions
 from taxosphere.taxonomy.formats.io.path_collector import PathCollector
-from taxosphere.taxonomy.formats.table_layouts import Reading, column, open_table
+from taxosphere.taxonomy.formats.io.table_reading import Reading, column
+from taxosphere.taxonomy.formats.table_layouts import open_table
 from taxosphere.taxonomy.graph import Taxonomy
 
 META = "levels"

@@ -36,7 +36,8 @@ KNOWN = ("id", "name", "description", "synonyms", "image")
 def read(path: Path, options: ReadOptions) -> Draft:
     nodes, edges = _part(path, NODES), _part(path, EDGES)
     if nodes is None:
-        raise InputError(f"the folder has no {NODES}; a taxonomy folder holds {NODES} and {EDGES}", path=path)
+        message = f"the folder has no {NODES}; a taxonomy folder holds {NODES} and {EDGES}"
+        raise InputError(f"{message}; of other folders give the file with the hierarchy", path=path)
     if edges is None:
         raise InputError(f"the folder has no {EDGES}; a taxonomy folder holds {NODES} and {EDGES}", path=path)
     meta, escaped = read_meta(path)

@@ -18,7 +18,8 @@ from taxosphere.taxonomy.formats.io.grid import Grid, kept_delimiter
 from taxosphere.taxonomy.formats.io.options import ReadOptions, WriteOptions
 from taxosphere.taxonomy.formats.io.path_collector import PathCollector
 from taxosphere.taxonomy.formats.io.paths import PathStyle, steps
-from taxosphere.taxonomy.formats.table_layouts import Reading, open_table
+from taxosphere.taxonomy.formats.io.table_reading import Reading
+from taxosphere.taxonomy.formats.table_layouts import open_table
 from taxosphere.taxonomy.graph import Taxonomy
 
 META = "paths"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from taxosphere.errors import InputError
@@ -20,6 +19,7 @@ from taxosphere.taxonomy.formats.io.codes import nesting_share
 from taxosphere.taxonomy.formats.io.grid import Grid, is_markdown, is_workbook, read_grid, sheet_grids
 from taxosphere.taxonomy.formats.io.level_columns import Levels
 from taxosphere.taxonomy.formats.io.options import ReadOptions
+from taxosphere.taxonomy.formats.io.table_reading import Reading, column, width_of
 from taxosphere.taxonomy.formats.io.table_roles import title_roles
 from taxosphere.taxonomy.formats.outline import is_outline
 
@@ -29,40 +29,6 @@ CLASS_TITLES = {"Class ID", "Preferred Label", "Parents"}
 NESTED = 0.9  # share of codes with a code above them that makes a table of nested codes believed
 MOSTLY = 0.8  # share of rows with a code of their own in such a table
 FEW_ROWS = 3
-
-
-@dataclass(slots=True)
-class Reading:
-    """How a table is understood.
-
-    Parameters
-    ----------
-    layout : str
-        Name of a row of the registry.
-    header : int
-        Index of the row of titles; -1 where there is none.
-    titles : list of str
-        Of all columns, empty where a column has none.
-    roles : dict of str to int
-        Columns that make the hierarchy: id, name, parent, child, path …
-    levels : Levels, optional
-        Columns of a level table.
-    style : PathStyle, optional
-        How paths are written.
-    notes : list of str
-        What to say about it.
-    """
-
-    layout: str
-    header: int = -1
-    titles: list[str] = field(default_factory=list)
-    roles: dict[str, int] = field(default_factory=dict)
-    levels: Levels | None = None
-    style: paths.PathStyle | None = None
-    notes: list[str] = field(default_factory=list)
-
-    def title(self, column: int) -> str:
-        return f"'{self.titles[column]}'" if self.titles[column : column + 1] not in ([], [""]) else f"{column + 1}"
 
 
 def open_table(path: Path, options: ReadOptions, most: int | None = None) -> tuple[Grid, Reading]:
@@ -97,7 +63,7 @@ def open_table(path: Path, options: ReadOptions, most: int | None = None) -> tup
     if not readings:
         raise fault or InputError("no sheet of the workbook holds a cell", path=path)
     # Any table could be an edge list, so that one comes last.
-    sure = [item for item in readings if item[1].layout != EDGES or "parent" in item[1].roles or _width(item[0]) == 2]
+    sure = [item for item in readings if item[1].layout != EDGES or "parent" in item[1].roles or width_of(item[0]) == 2]
     grid, reading = max(sure or readings, key=lambda item: len(item[0].rows))
     if len(names) > 1:
         others = ", ".join(f"'{name}'" for name in names if name != grid.sheet)
@@ -187,12 +153,12 @@ def _by_codes_stated(grid: Grid, reading: Reading, options: ReadOptions) -> bool
     reading.roles = _assigned(grid, reading, options) | reading.roles
     reading.layout = CODES
     if "id" not in reading.roles:
-        codes = [i for i in range(_width(grid)) if cell_kinds.is_code_column(column(grid, reading, i))]
+        codes = [i for i in range(width_of(grid)) if cell_kinds.is_code_column(column(grid, reading, i))]
         if not codes:
             raise InputError("--nested needs the column of codes; name it with --map id=TITLE", path=grid.path)
         reading.roles["id"] = max(codes, key=lambda i: nesting_share(column(grid, reading, i)))
     if "name" not in reading.roles:
-        texts = [i for i in range(_width(grid)) if i != reading.roles["id"]]
+        texts = [i for i in range(width_of(grid)) if i != reading.roles["id"]]
         longest = max(texts, key=lambda i: sum(map(len, column(grid, reading, i))), default=None)
         if longest is not None:
             reading.roles["name"] = longest
@@ -212,7 +178,7 @@ def _by_titles(grid: Grid, reading: Reading, options: ReadOptions) -> bool:
         return True
     levels = level_columns.find(reading.titles)
     if "parent" in roles and "id" not in roles:
-        ids = self_reference.ids_of([column(grid, reading, i) for i in range(_width(grid))], roles["parent"])
+        ids = self_reference.ids_of([column(grid, reading, i) for i in range(width_of(grid))], roles["parent"])
         roles |= {"id": ids} if ids is not None and ids != roles.get("name") else {}
     if "parent" in roles and ({"name", "id", "description"} & roles.keys()):
         reading.layout = CONCEPTS
@@ -265,7 +231,7 @@ def _by_content(grid: Grid, reading: Reading, options: ReadOptions) -> bool:
 def _refers_to_itself(grid: Grid, reading: Reading) -> bool:
     """A column of parents under an unusual title, below a row of titles."""
     header = max(reading.header, 0)
-    columns = [column(grid, Reading("", header), i) for i in range(_width(grid))]
+    columns = [column(grid, Reading("", header), i) for i in range(width_of(grid))]
     pair = self_reference.find(columns) if len(columns) > 2 and len(grid.rows) > FEW_ROWS else None
     if pair is None:
         return False
@@ -282,7 +248,7 @@ def _refers_to_itself(grid: Grid, reading: Reading) -> bool:
 
 def _is_path_column(grid: Grid, reading: Reading) -> bool:
     """The column whose cells are paths, and the one that holds ids beside it."""
-    width = _width(grid)
+    width = width_of(grid)
     styles = {i: paths.recognise_style(column(grid, reading, i), with_ids=width == 1) for i in range(width)}
     measured = any(cell_kinds.are_measures(column(grid, reading, i)) for i in range(width))  # a list of bookings
     candidates = {
@@ -309,10 +275,10 @@ def _is_path_column(grid: Grid, reading: Reading) -> bool:
 
 def _is_level_block(grid: Grid, reading: Reading) -> bool:
     """Columns at the right end of the table in which every row is a path, filled from the left."""
-    block = level_columns.by_content(grid.rows[reading.header + 1 :], _width(grid))
+    block = level_columns.by_content(grid.rows[reading.header + 1 :], width_of(grid))
     untitled = reading.header < 0 and len(grid.rows) > 1
     if untitled and (block is None or level_columns.begins_with_titles(grid.rows, block)):
-        below = level_columns.by_content(grid.rows[1:], _width(grid))
+        below = level_columns.by_content(grid.rows[1:], width_of(grid))
         if below is not None and level_columns.begins_with_titles(grid.rows, below):
             block = below
             reading.header, reading.titles = 0, [cell.strip() for cell in grid.rows[0]]
@@ -320,7 +286,8 @@ def _is_level_block(grid: Grid, reading: Reading) -> bool:
         return False
     reading.layout, reading.levels = LEVELS, block
     if "id" not in reading.roles:
-        ids = [i for i in range(min(block.names)) if cell_kinds.is_code_column(column(grid, reading, i))]
+        others = [i for i in range(width_of(grid)) if i not in block.names]
+        ids = [i for i in others if i > block.names[-1] or cell_kinds.is_code_column(column(grid, reading, i))]
         reading.roles |= {"id": ids[0]} if ids else {}
     reading.roles = {role: i for role, i in reading.roles.items() if i not in block.names}
     return True
@@ -347,7 +314,7 @@ def _is_code_table(grid: Grid, reading: Reading) -> bool:
 
 def _is_edge_list(grid: Grid, reading: Reading, options: ReadOptions) -> bool:
     """Two columns that share values or repeat them; where nothing does, they are no edges."""
-    if options.columns is not None or _width(grid) != 2 or len(grid.rows) < FEW_ROWS:
+    if options.columns is not None or width_of(grid) != 2 or len(grid.rows) < FEW_ROWS:
         return True
     if reading.header >= 0 and ("parent" in reading.roles) != ("child" in reading.roles):
         return True  # the reader of edge lists says which title is missing
@@ -355,8 +322,12 @@ def _is_edge_list(grid: Grid, reading: Reading, options: ReadOptions) -> bool:
     described = reading.header >= 0 and "id" in reading.roles and len(reading.roles) == 2  # an id and its text
     if described or cell_kinds.are_measures(left[1:]) or cell_kinds.are_measures(right[1:]):
         raise _not_understood(grid, reading)
-    if len(set(left)) < len(left) or set(left) & set(right) or 2 * len(set(right)) < len(right):
+    if len(set(left)) < len(left) or set(left) & set(right):
         return True
+    if 2 * len(set(right)) < len(right):
+        message = "every value of the first column stands there once and none in the second, so they are no parents"
+        ways = "--columns child,parent makes those of the second column parents, --columns parent,child the first"
+        raise InputError(f"{message}; {ways}", path=grid.path, line=grid.lines[0])
     raise _not_understood(grid, reading)
 
 
@@ -389,12 +360,3 @@ def _assigned(grid: Grid, reading: Reading, options: ReadOptions) -> dict[str, i
             names = " and ".join(f"'{reading.titles[i]}'" for i in rivals[:2])
             raise InputError(f"{names} could both be the parents; say which with --map parent=TITLE", grid.path, line)
     return roles
-
-
-def column(grid: Grid, reading: Reading, index: int) -> list[str]:
-    """The cells of a column below the titles, without blanks around them."""
-    return [row[index].strip() if index < len(row) else "" for row in grid.rows[reading.header + 1 :]]
-
-
-def _width(grid: Grid) -> int:
-    return max(map(len, grid.rows))

@@ -118,7 +118,7 @@ def _markdown_grid(source: SourceText, path: Path, options: ReadOptions) -> Grid
 def _rows(path: Path, lines: Iterator[str], between: str, cut: bool) -> Iterator[tuple[int, list[str]]]:
     if not between:
         return ((number, [line.rstrip("\r\n")]) for number, line in enumerate(lines, 1) if line.strip())
-    if between == "\t" and bare_suffix(path) != ".csv":
+    if between == "\t":
         return tab_rows(lines)
     return _until_cut(strict_rows(path, lines, between)) if cut else strict_rows(path, lines, between)
 

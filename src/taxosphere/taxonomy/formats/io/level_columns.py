@@ -9,7 +9,9 @@ from itertools import pairwise
 
 from taxosphere.taxonomy.formats.io import titles
 
-NAMING = frozenset("name names label title titles bezeichnung titel libellé nombre nome text value".split())
+NAMING = frozenset(
+    "name names label title titles bezeichnung titel libellé nombre nome text value preferred term".split()
+)
 DESCRIBING = frozenset(
     "description definition beschreibung descripción definición définition includes excludes".split()
 )
@@ -120,14 +122,17 @@ def by_content(rows: Sequence[Sequence[str]], width: int) -> Levels | None:
     width : int
         Number of its columns.
     """
-    for start in range(min(3, width - 1)):
-        cells = [[cell.strip() for cell in row[start:]] for row in rows]
-        columns = list(range(start, width))
-        filled = [tuple(cell for cell in row if cell) for row in cells]
-        if len({len(path) for path in filled}) > 1 and _are_paths(cells, filled):
-            return Levels(columns)
-        if width - start > 1 and _is_outline(cells):
-            return Levels(columns)
+    last = [row[width - 1].strip() if len(row) == width else "" for row in rows]
+    ends = (width, width - 1) if width > 3 and all(last) and len(set(last)) == len(last) else (width,)  # ids at the end
+    for end in ends:
+        for start in range(min(3, end - 1)):
+            cells = [[cell.strip() for cell in row[start:end]] for row in rows]
+            columns = list(range(start, end))
+            filled = [tuple(cell for cell in row if cell) for row in cells]
+            if len({len(path) for path in filled}) > 1 and _are_paths(cells, filled):
+                return Levels(columns)
+            if end - start > 1 and _is_outline(cells):
+                return Levels(columns)
     return None
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 SEPARATORS = (
     ">",
@@ -21,6 +22,7 @@ SEPARATORS = (
     ":",
 )  # where several are equally good, the first
 CLEAR = frozenset((">", "::", "»", "→", "->", "=>", "›"))  # no name holds one of these
+EMPTY_RANKS = frozenset(f"{rank}__" for rank in "d k sk p c o f g s t".split())  # of lineages, as QIIME writes them
 SAMPLE = 2000  # texts that are tried
 FEWEST = 0.3  # share of texts with more than one step
 CLOSED = 0.5  # share of paths whose beginning is a path too, so that a list is believed at once
@@ -93,8 +95,9 @@ class PathStyle:
 
 
 def steps(text: str, separator: str) -> tuple[str, ...]:
-    """The steps of a path without blanks around them; a separator at either end parts nothing."""
-    return tuple(part for part in map(str.strip, text.split(separator)) if part)
+    """The steps of a path without blanks around them; a separator at either end parts nothing, and a rank without a
+    name (`g__`) is no step."""
+    return tuple(part for part in map(str.strip, text.split(separator)) if part and part not in EMPTY_RANKS)
 
 
 def recognise_style(texts: Sequence[str], separator: str | None = None, with_ids: bool = True) -> PathStyle | None:
@@ -149,7 +152,22 @@ def is_believable(texts: Sequence[str], style: PathStyle) -> bool:
         return False
     several = [text for text in sample if style.separator in text]
     spaced = sum(f" {style.separator} " in text for text in several)
-    return style.separator in CLEAR or spaced >= 0.8 * len(several) or style.score >= 2 * ALMOST_ALL
+    if style.separator in CLEAR or spaced >= 0.8 * len(several) or style.score >= 2 * ALMOST_ALL:
+        return True
+    return style.separator == ";" and _are_lineages([style.split_path(text) for text in sample])
+
+
+def _are_lineages(paths: Sequence[tuple[str, ...]]) -> bool:
+    """Whether paths of three steps or more share few first steps, and nearly every step has the same one above it in
+    all of them; words in any order have not."""
+    above: dict[str, set[str]] = {}
+    for path in paths:
+        for upper, lower in pairwise(path):
+            above.setdefault(lower, set()).add(upper)
+    long = sum(len(path) > 2 for path in paths)
+    begun = {path[:2] for path in paths if path}
+    settled = sum(len(uppers) == 1 for uppers in above.values())
+    return long >= 0.8 * len(paths) and 2 * len(begun) <= len(paths) and settled >= 0.9 * len(above)
 
 
 def is_number(text: str) -> bool:

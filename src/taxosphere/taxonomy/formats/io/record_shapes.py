@@ -120,12 +120,27 @@ def _refers(entry: jv.Entry) -> bool:
 
 def _headed(top: jv.Entry, path: Path, naming: tuple[str, ...]) -> Shape | None:
     """Objects by id that name each other, below a key of an object whose name is that of the whole."""
+    if _is_schema(top):
+        classes = [
+            jv.Entry([("id", key), *(value or {}).items()], getattr(value, "line", top.line))
+            for key, value in top["classes"].items()
+        ]
+        return Shape(classes, "by id", top=_without(top, "classes"), wrapper="classes")
     by_id = [key for key, value in top.items() if isinstance(value, jv.Entry) and _by_id(value, naming) is not None]
     if len(by_id) > 1:  # a schema of LinkML: its classes, not its slots and enums
         by_id = [key for key in by_id if rk.plain(key) == "classes"]
     if len(by_id) != 1 or _refers(top) or len(top[by_id[0]]) < 2 or not _related(top[by_id[0]]):
         return None
     return _wrapped(top, path, naming)
+
+
+def _is_schema(top: jv.Entry) -> bool:
+    """Whether an object is a schema of LinkML in which a class names another as the one above it; many name none."""
+    classes = top.get("classes")
+    if not isinstance(classes, jv.Entry) or not {"prefixes", "imports", "default_prefix", "slots"} & top.keys():
+        return False
+    values = [value for value in classes.values() if value is not None]
+    return all(isinstance(value, jv.Entry) for value in values) and any(value.get("is_a") for value in values)
 
 
 def _one_tree(top: jv.Entry, naming: tuple[str, ...]) -> Shape | None:

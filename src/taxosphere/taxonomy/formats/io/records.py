@@ -23,7 +23,7 @@ from taxosphere.taxonomy.formats.io.record_shapes import Shape, shape_of
 
 NO_PARENT = frozenset({"0", "-1", "#", "none", "null", "root", "nan"})
 OURS = ("id", "children", *jv.DETAILS, *jv.PARENTS, "child", "child_id")
-_MANY = 5  # objects in a concept without children that are believed to be concepts
+_MANY = 2  # objects inside a lone concept that are more than a detail of it
 
 
 @dataclass
@@ -146,7 +146,8 @@ def check_edges(draft: Draft, records: Records) -> None:
 def _check_unread(draft: Draft, records: Records) -> None:
     """Refuse a file with one concept that holds many objects which are no part of it."""
     top = records.entries[0] if records.entries and isinstance(records.entries[0], dict) else {}
-    unread = [key for key, value in top.items() if isinstance(value, dict | list) and _objects(value) >= _MANY]
+    counts = {key: _objects(value) for key, value in top.items() if isinstance(value, dict | list)}
+    unread = [key for key, count in counts.items() if count >= (1 if rk.plain(key) == "classes" else _MANY)]
     if unread:
         shown = ", ".join(f"'{key[:40]}'" for key in unread[:4])
         message = f"one concept, '{draft.names[0][:40]}', and {shown} hold objects that are not read as below it"

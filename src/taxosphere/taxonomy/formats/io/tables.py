@@ -40,7 +40,8 @@ def read_rows(path: Path, between: str = "", encoding: str | None = None) -> Ite
         between = delimiter.of(head)
         if head and delimiter.stated(head[0]):
             head[0] = "\n"  # an empty line in its place keeps the count
-        yield from strict_rows(path, chain(head, lines), between)
+        rows = chain(head, lines)
+        yield from tab_rows(rows) if between == "\t" else strict_rows(path, rows, between)
 
 
 def delimiter_to_write(path: Path, kept: Mapping[str, Any]) -> str:
