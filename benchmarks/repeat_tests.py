@@ -85,12 +85,14 @@ class Repeat:
             self.failed[report.nodeid] += 1
 
 
-def run_here(file: str, times: int, out: Path) -> None:
-    """Repeat the tests of a file in this process and write the counts."""
-    repeat = Repeat(times)
-    code = pytest.main(["-q", "--tb=short", "-p", "no:cacheprovider", "-p", "no:xdist", file], plugins=[repeat])
-    counts = {"code": int(code), "outcomes": repeat.outcomes, "failed": repeat.failed}
-    out.write_text(json.dumps(counts), encoding="utf-8")
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(Repeat(int(os.environ["REPEAT_TIMES"])), "repeat")
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    repeat = config.pluginmanager.get_plugin("repeat")
+    counts = {"outcomes": repeat.outcomes, "failed": repeat.failed}
+    Path(os.environ["REPEAT_OUT"]).write_text(json.dumps(counts), encoding="utf-8")
 
 
 # -- as a command ------------------------------------------------------------------------------------------------------
@@ -100,13 +102,16 @@ def run_apart(file: str, times: int) -> dict[str, Any]:
     """Counts of a file, repeated in a process of its own, and the processor time of that and its children."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "counts.json"
+        here = os.pathsep.join(filter(None, [str(ROOT / "benchmarks"), os.environ.get("PYTHONPATH")]))
+        told = {"REPEAT_TIMES": str(times), "REPEAT_OUT": str(out), "PYTHONPATH": here, "OMP_NUM_THREADS": "1"}
+        options = ["-q", "--tb=short", "-p", "no:cacheprovider", "-p", Path(__file__).stem]
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        command = [sys.executable, __file__, file, "--times", str(times), "--here", str(out)]
-        subprocess.run(command, cwd=ROOT, env={**os.environ, "OMP_NUM_THREADS": "1"}, check=False)
+        command = [sys.executable, "-m", "pytest", *options, file]
+        code = subprocess.run(command, cwd=ROOT, env={**os.environ, **told}, check=False).returncode
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        ended = json.loads(out.read_text("utf-8")) if out.exists() else {"code": -1, "outcomes": {}, "failed": {}}
-        return {**ended, "cpu": cpu}
+        counts = json.loads(out.read_text("utf-8")) if out.exists() else {"outcomes": {}, "failed": {}}
+        return {**counts, "code": code, "cpu": cpu}
 
 
 def add(record: dict[str, Any], counts: dict[str, Any], times: int) -> None:
@@ -126,14 +131,8 @@ def main() -> None:
     parser.add_argument("files", nargs="*")
     parser.add_argument("--times", type=int, default=20)
     parser.add_argument("--chunk", type=int, default=5)
-    parser.add_argument("--out", type=Path)
-    parser.add_argument("--here", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
-    if options.here:
-        run_here(options.files[0], options.times, options.here)
-        return
-    if options.out is None:
-        parser.error("--out is needed")
     done: dict[str, Any] = json.loads(options.out.read_text("utf-8")) if options.out.exists() else {}
     for file in options.files or FILES:
         record = done.setdefault(file, {"times": 0, "cpu": 0.0, "failures": {}})
