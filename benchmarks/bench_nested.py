@@ -57,7 +57,8 @@ def train_again(model: Polaris, parts: list[str], random_state: int) -> None:
     now = model.fitted
     seed, vectors = now.index.taxonomy, now.untuned_vectors
     if "insertion" in parts:
-        now = replace(now, insertion=Insertion.fit(seed, vectors, random_state))
+        suggested = now.ranker.out_of_fold.first_places
+        now = replace(now, insertion=Insertion.fit(seed, vectors, random_state, suggested))
     if "new_parents" in parts:
         now = replace(now, new_parents=NewParents.fit(seed, vectors, random_state))
     model._fitted = now
@@ -70,6 +71,7 @@ def main() -> None:
     parser.add_argument("--again", nargs="*", default=[], choices=["insertion", "new_parents"])
     parser.add_argument("--aims", nargs="*", type=float, default=[])
     chosen = parser.parse_args()
+    chosen.folder.mkdir(parents=True, exist_ok=True)
     encoder = text_encoders.load("minilm")
     for each in chosen.sets:
         name, _, run = each.partition(":")
