@@ -126,3 +126,10 @@ def test_one_concept_among_many_objects_is_refused(tmp_path: Path) -> None:
 def test_nexus_by_its_own_suffix(tmp_path: Path) -> None:
     text = "#NEXUS\nbegin trees;\ntranslate 1 a, 2 b;\ntree x = [&R] (1,2)r;\nend;\n"
     assert set(read(tmp_path, text, "x.nex").names) == {"a", "b", "r"}
+
+
+def test_a_depth_that_is_none_far_below_the_beginning_is_named_by_its_line(tmp_path: Path) -> None:
+    rows = [f"{1 + i % 3},{i},name {i}" for i in range(6000)]
+    text = "\n".join(["Level,Code,Name", *rows, "2i,x,odd", "1,y,last"])
+    with pytest.raises(InputError, match=r"x\.csv:6002: not every cell of 'Level'"):
+        read(tmp_path, text)

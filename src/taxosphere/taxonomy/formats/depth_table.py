@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from taxosphere.errors import InputError
 from taxosphere.taxonomy.formats.io import cells, depth_column
 from taxosphere.taxonomy.formats.io.draft import Draft
 from taxosphere.taxonomy.formats.io.options import ReadOptions
@@ -31,12 +32,17 @@ def read(path: Path, options: ReadOptions) -> Draft:
     taken = {depth, name, *([roles["id"]] if "id" in roles else [])}
     details = cells.detail_names(reading.titles, taken)
     width = len(reading.titles)
+    lines = grid.lines[reading.header + 1 :]
     rows = [[*row, *[""] * (width - len(row))] for row in grid.rows[reading.header + 1 :]]
-    steps = depth_column.depths([row[depth] for row in rows]) or []
+    steps = depth_column.depths([row[depth] for row in rows])
+    if steps is None:  # the beginning of the table looked otherwise
+        message = f"not every cell of {reading.title(depth)} is a whole number, or one is more than a step deeper"
+        wrong = next((line for row, line in zip(rows, lines, strict=True) if not row[depth].strip().isdigit()), None)
+        raise InputError(f"{message} than the row above it; --map parent=TITLE names a column of parents", path, wrong)
     ids = [row[roles["id"]].strip() for row in rows] if "id" in roles else []
     unique = bool(ids) and all(ids) and len(set(ids)) == len(ids)
     above: list[tuple[int, str]] = []  # depth and id of the rows that the next one may stand below
-    for place, (row, line, step) in enumerate(zip(rows, grid.lines[reading.header + 1 :], steps, strict=True)):
+    for place, (row, line, step) in enumerate(zip(rows, lines, steps, strict=True)):
         while above and above[-1][0] >= step:
             above.pop()
         called = row[name].strip() if name < len(row) else ""
