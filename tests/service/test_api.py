@@ -272,11 +272,12 @@ def test_bulk_accepts_what_the_preview_says(client: Client) -> None:
     line = sorted(row["best"]["probability"] for row in rows)[10]
     preview = client.read("decisions/bulk", threshold=line)
     sure = [row for row in rows if row["best"]["probability"] >= line]
-    assert preview["accepts"] == len(sure) == 10
+    assert preview["accepts"] == len(sure)
+    assert 10 <= len(sure) < len(rows), "several may share the largest probability"
     assert preview["expected_right"] == pytest.approx(sum(row["best"]["probability"] for row in sure))
     done = client.send_json("decisions/bulk", {"threshold": line}).json()
-    assert done["accepted"] == len(done["events"]) == 10
-    assert client.read("queue")["counts"]["accepted"] == 10
+    assert done["accepted"] == len(done["events"]) == len(sure)
+    assert client.read("queue")["counts"]["accepted"] == len(sure)
 
 
 # -- the model and imports --------------------------------------------------------------------------------------------
