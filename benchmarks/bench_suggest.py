@@ -2,8 +2,8 @@
 
     taxosphere fit FOLDER -o MODEL && python benchmarks/bench_suggest.py MODEL
 
-One new concept with its encoding; then 64 at once whose vectors are known already. The reference is what any system
-must do: multiply 64 vectors with those of all candidates and sort the first hundred out, in numpy.
+One new concept with its encoding; then one, and 64 at once, whose vectors are known already. The reference is what any
+system must do: multiply 64 vectors with those of all candidates and sort the first hundred out, in numpy.
 """
 
 from __future__ import annotations
@@ -69,6 +69,7 @@ def main() -> None:
     known = Polaris.load(options.model, encoder=Known(text_encoders.load(), texts))
     list(known.suggest_many(batch))
     many = median_of(options.repeats, lambda _: list(known.suggest_many(batch))) / 64
+    alone = median_of(len(batch), lambda number: known.suggest(batch[number]))
     rng = np.random.default_rng(0)
     candidates = rng.normal(size=(len(model.taxonomy), 384)).astype(np.float32)
     queries = candidates[:64] + 0.1
@@ -81,6 +82,7 @@ def main() -> None:
     plain = median_of(options.repeats, brute) / 64
     print(f"{len(model.taxonomy):,} candidates")
     print(f"one suggestion with its encoding: {one:.1f} ms")
+    print(f"one suggestion without encoding: {alone:.1f} ms")
     print(f"in batches of 64 without encoding: {many:.2f} ms a query")
     print(f"ratio to a numpy brute-force search ({plain:.2f} ms): {many / plain:.1f}")
 

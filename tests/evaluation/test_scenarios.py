@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -235,3 +236,15 @@ def test_all_figures_of_a_small_model(scenarios: Scenarios) -> None:
     assert document["scenarios"]["missing"]["right"] >= document["scenarios"]["missing"]["hit@1"]
     assert 0 <= document["mixture"]["ece"] <= 1
     assert 0 <= document["scenarios"]["foreign"]["none_auroc"] <= 1
+
+
+@pytest.mark.parametrize("proposed", [False, True])
+def test_children_that_are_not_proposed_are_not_wrong_ones(
+    scenarios: Scenarios, monkeypatch: pytest.MonkeyPatch, proposed: bool
+) -> None:
+    wrong = SimpleNamespace(child="nothing of the kind", parent="", proposed=proposed)
+    monkeypatch.setattr(scenario_figures, "_proposals", lambda _, queries: ([wrong] for _ in queries))
+    figures = scenario_figures.children(Polaris(), scenarios)
+    assert figures["child_recall"] == 0
+    wanted = {"child_precision": 0.0, "child_precision_among_leaves": 0.0} if proposed else {}
+    assert {name: value for name, value in figures.items() if "precision" in name} == wanted

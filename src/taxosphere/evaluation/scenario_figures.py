@@ -273,14 +273,16 @@ def children(model: Polaris, scenarios: Scenarios) -> dict[str, float]:
         reciprocal.append(1 / hits[0] if hits else 0.0)
     false = sum(sum(p.proposed for p in proposals) for proposals in _proposals(model, leaf))
     scale = 9 * len(inner) / max(1, len(leaf))  # nine times as many leaves as inner concepts
-    precision, recall = right / max(1, proposed), right / max(1, wanted)
-    return {
-        "child_precision": 100 * precision,
-        "child_recall": 100 * recall,
+    figures = {
+        "child_recall": 100 * right / max(1, wanted),
         "child_f1": 100 * 2 * right / max(1, proposed + wanted),
-        "child_precision_among_leaves": 100 * right / max(1.0, proposed + scale * false),
         "edge_mrr": 100 * float(np.mean(reciprocal)) if reciprocal else 0.0,
     }
+    if proposed:  # of no proposals none is wrong
+        figures["child_precision"] = 100 * right / proposed
+    if proposed + false:
+        figures["child_precision_among_leaves"] = 100 * right / (proposed + scale * false)
+    return figures
 
 
 def _proposals(model: Polaris, queries: Sequence[Concept]) -> Iterator[list[ChildProposal]]:
