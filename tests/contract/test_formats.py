@@ -6,9 +6,11 @@ import bz2
 import gzip
 import io
 import lzma
+import re
 import zipfile
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -225,6 +227,26 @@ def test_writing_is_deterministic_and_settles(case: str, name: str, tmp_path: Pa
     again = Taxonomy.read(tmp_path / "1" / name)
     assert written(Taxonomy.read(tmp_path / "1" / name), "3") == written(again, "4")
     assert content(Taxonomy.read(tmp_path / "3" / name)) == content(CASES[case])
+
+
+def test_a_workbook_holds_no_time_of_writing(tmp_path: Path) -> None:
+    """Neither a new workbook nor one that was read and changed; who made it and when stays as it was."""
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    book.properties.creator, book.properties.created = "a librarian", datetime(2019, 5, 17, 8, 30)
+    for row in (["id", "name", "parent id"], ["1", "tool", ""], ["2", "hammer", "1"]):
+        book.active.append(row)
+    book.save(tmp_path / "old.xlsx")
+    write(Taxonomy.read(tmp_path / "old.xlsx").add([Concept("3", "saw")], [("1", "3")]), tmp_path / "changed.xlsx")
+    write(CASES["unicode"], tmp_path / "new.xlsx")
+    properties = {}
+    for name in ("old", "changed", "new"):
+        with zipfile.ZipFile(tmp_path / f"{name}.xlsx") as archive:
+            assert name == "old" or {item.date_time for item in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
+            properties[name] = archive.read("docProps/core.xml").decode()
+    assert "a librarian" in properties["changed"]
+    assert properties["changed"] == properties["old"]
+    assert set(re.findall(r">(\d{4}-[^<]+)<", properties["new"])) == {"2000-01-01T00:00:00Z"}
 
 
 def zipped(name: str, content: bytes) -> bytes:

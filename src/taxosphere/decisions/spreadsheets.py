@@ -125,7 +125,7 @@ def _write_workbook(path: Path, header: Sequence[str], rows: Iterable[Sequence[s
 
     for row in chain([header], rows):
         sheet.append(list(map(cell, row)))
-    book.save(path)
+    path.write_bytes(workbook.saved_without_times(book))
 
 
 # -- reading ----------------------------------------------------------------------------------------------------------

@@ -182,22 +182,38 @@ def write_xlsx(path: Path, titles: Sequence[str], rows: Iterable[Sequence[str]],
     bold = openpyxl.styles.Font(bold=True)
     for number, row in enumerate(cells):
         page.append([_write_cell(openpyxl, page, text, bold if titles and not number else None) for text in row])
-    _without_times(book, path)
+    with open_binary_to_write(path) as handle:
+        handle.write(saved_without_times(book))
 
 
-def _without_times(book: Any, path: Path) -> None:
-    """Save a workbook without the time of day, so that equal content gives equal files."""
-    book.properties.created = book.properties.modified = datetime(2000, 1, 1)
+def saved_without_times(book: Any, source: bytes | None = None) -> bytes:
+    """The bytes of a workbook without the time of saving, so that equal content gives equal files.
+
+    Parameters
+    ----------
+    book : openpyxl.Workbook
+        A new one, or one that was loaded and changed.
+    source : bytes, optional
+        The file it was loaded from; the properties that stand there (author, times) are kept as they are.
+
+    Returns
+    -------
+    bytes
+        The `.xlsx` file.
+    """
+    properties, core = b"", "docProps/core.xml"
+    if source is not None:
+        with zipfile.ZipFile(BytesIO(source)) as archive:
+            properties = archive.read(core) if core in archive.namelist() else b""
     content, packed = BytesIO(), BytesIO()
     book.save(content)
-    with zipfile.ZipFile(content) as source, zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as target:
-        for item in source.infolist():
-            data = source.read(item)
-            if item.filename == "docProps/core.xml":  # the time of saving stands there all the same
-                data = re.sub(rb"(<dcterms:modified[^>]*>)[^<]*", rb"\g<1>2000-01-01T00:00:00Z", data)
+    with zipfile.ZipFile(content) as saved, zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as target:
+        for item in saved.infolist():
+            data = saved.read(item)
+            if item.filename == core:
+                data = properties or re.sub(rb"(<dcterms:[^>]*>)[^<]+", rb"\g<1>2000-01-01T00:00:00Z", data)
             target.writestr(zipfile.ZipInfo(item.filename), data, zipfile.ZIP_DEFLATED)
-    with open_binary_to_write(path) as handle:
-        handle.write(packed.getvalue())
+    return packed.getvalue()
 
 
 def _cell(path: Path, text: str) -> str:

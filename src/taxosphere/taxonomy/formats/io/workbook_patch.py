@@ -20,6 +20,7 @@ from taxosphere.taxonomy.formats.io.draft import build
 from taxosphere.taxonomy.formats.io.grid import Grid, sheet_grids
 from taxosphere.taxonomy.formats.io.options import ReadOptions
 from taxosphere.taxonomy.formats.io.streams import bare_suffix
+from taxosphere.taxonomy.formats.io.workbook import saved_without_times
 from taxosphere.taxonomy.graph import Taxonomy
 
 if TYPE_CHECKING:
@@ -84,9 +85,7 @@ def _changed(content: bytes, sheet: str, grid: Grid, before: Layout, after: Layo
                 _set(page.cell(last, column), text)
     for line in sorted((line for key, (line, _) in old.items() if key not in new), reverse=True):
         page.delete_rows(line)
-    saved = BytesIO()
-    book.save(saved)
-    return saved.getvalue()
+    return saved_without_times(book, content)
 
 
 def _holds(row: list[str], titles: list[str]) -> bool:
