@@ -1,6 +1,7 @@
 """Which text encoder to take: accuracy on hidden leaves of the seeds, time, and size.
 
     python benchmarks/bench_encoders.py results.jsonl [--sets semeval_env semeval_sci semeval_food_temp] [--runs 2]
+        [--encoders minilm mpnet minilm+mpnet] [--set training.fine_tune=true …]
 
 The test queries of the published splits are removed first and never asked; of what remains, a fifth of the leaves is
 hidden and asked (validation). Vectors of the taxonomy are in the cache, so the fit is that of known vectors. Encoding
@@ -50,7 +51,7 @@ def speed(name: str, count: int) -> dict[str, float]:
     }
 
 
-def accuracy(name: str, dataset: str, random_state: int) -> dict[str, float]:
+def accuracy(name: str, dataset: str, random_state: int, changes: list[str]) -> dict[str, float]:
     """Percentages on hidden leaves of the published seed, with processor seconds."""
     taxonomy, parts = datasets.find(dataset).read()
     taxonomy, _ = protocol.prepare(taxonomy, repair=True)
@@ -58,7 +59,7 @@ def accuracy(name: str, dataset: str, random_state: int) -> dict[str, float]:
     part = split.leaves(seed, seed=random_state)
     encoder = load(name)
     encoder.encode([text for concept in seed.concepts() for text in (concept.text, concept.name)])
-    method = methods.create("polaris", {})
+    method = methods.create("polaris", dict(change.split("=", 1) for change in changes))
     began = time.process_time()
     run = protocol.run(method, part, encoder, random_state)
     spent = time.process_time() - began
@@ -75,10 +76,10 @@ def accuracy(name: str, dataset: str, random_state: int) -> dict[str, float]:
     }
 
 
-def table(lines: list[dict[str, object]], sets: list[str]) -> None:
+def table(lines: list[dict[str, object]], sets: list[str], encoders: list[str]) -> None:
     print(f"| encoder | dimensions | MB | texts/s | one text, ms | {' | '.join(sets)} | fit, CPU s |")
     print(f"|---|---|---|---|---|{'---|' * len(sets)}---|")
-    for name in ENCODERS:
+    for name in encoders:
         made = [line for line in lines if line["encoder"] == name]
         pace = next((line for line in made if "dim" in line), None)
         fits = [[line for line in made if line.get("set") == one] for one in sets]
@@ -101,9 +102,10 @@ def main() -> None:
     parser.add_argument("--sets", nargs="+", default=["semeval_env", "semeval_sci", "semeval_food_temp"])
     parser.add_argument("--runs", type=int, default=2)
     parser.add_argument("--encoders", nargs="+", default=list(ENCODERS))
+    parser.add_argument("--set", nargs="*", default=[], dest="changes", metavar="KEY=VALUE")
     stated = parser.parse_args()
     text = stated.results.read_text() if stated.results.exists() else ""
-    lines = [json.loads(line) for line in text.splitlines()]
+    lines = [{"changes": []} | json.loads(line) for line in text.splitlines()]
 
     def keep(line: dict[str, object]) -> None:
         lines.append(line)
@@ -116,10 +118,10 @@ def main() -> None:
     for random_state in range(stated.runs):
         for one in stated.sets:
             for name in stated.encoders:
-                key = {"encoder": name, "set": one, "random_state": random_state}
+                key = {"encoder": name, "set": one, "random_state": random_state, "changes": stated.changes}
                 if not any(key.items() <= line.items() for line in lines):
-                    keep(key | accuracy(name, one, random_state))
-    table(lines, stated.sets)
+                    keep(key | accuracy(name, one, random_state, stated.changes))
+    table([line for line in lines if line["changes"] == stated.changes or "dim" in line], stated.sets, stated.encoders)
 
 
 if __name__ == "__main__":
