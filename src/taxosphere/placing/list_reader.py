@@ -14,7 +14,7 @@ from typing import Any
 from taxosphere.errors import InputError, require
 from taxosphere.placing.concept_list import check_texts, with_ids
 from taxosphere.taxonomy import Concept, Taxonomy
-from taxosphere.taxonomy.formats.io import cells, json_values, titles, workbook
+from taxosphere.taxonomy.formats.io import cells, json_values, suffixes, titles, workbook
 from taxosphere.taxonomy.formats.io.encodings import recognise
 from taxosphere.taxonomy.formats.io.streams import STREAM, bare_suffix, expand_home, numbered_lines, peek, reading
 from taxosphere.taxonomy.formats.io.tables import check_distinct, read_rows
@@ -25,8 +25,8 @@ KINDS = {
     "txt": (".txt",),
     "tsv": (".tsv",),
     "csv": (".csv",),
-    "parquet": (".parquet", ".pq"),
-    "workbook": workbook.SUFFIXES,
+    "parquet": suffixes.PARQUET,
+    "workbook": suffixes.WORKBOOKS,
 }
 _LISTS = ("synonyms", "image")
 _ROLES = {"id": (*cells.ROLES["id"], "class_id"), "name": (*cells.ROLES["name"], "preferred_label", "term")}

@@ -1,53 +1,22 @@
 """Every format in one table.
 
-A format is one module with `read(path, options) -> Draft` and, where it can be written, `write(taxonomy, path,
-options)`. To add one, write the module and a row of `FORMATS`.
+A format is a module with `read(path, options) -> Draft` and, where it can be written, `write(taxonomy, path, options)`
+there or in another. To add one, write the module and a row of `FORMATS`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
+from typing import cast
 
-from taxosphere.taxonomy.formats import (
-    claml,
-    class_table,
-    concept_table,
-    cub,
-    depth_table,
-    edges,
-    food_facts,
-    freemind,
-    graphml,
-    icd10cm,
-    image_folder,
-    json_tree,
-    jsonl,
-    level_table,
-    mesh_xml,
-    native,
-    ncbi_taxdump,
-    nested_codes,
-    newick,
-    obo,
-    obographs,
-    opml,
-    outline,
-    parquet,
-    path_list,
-    rdf,
-    semeval,
-    snomed_rf2,
-    wordnet,
-    xml_outline,
-    yaml_tree,
-)
-from taxosphere.taxonomy.formats.io import grid, kept_text, markdown
-from taxosphere.taxonomy.formats.io.archives import TAR_SUFFIXES
+from taxosphere.taxonomy.formats.io import suffixes
 from taxosphere.taxonomy.formats.io.draft import Draft
+from taxosphere.taxonomy.formats.io.kept_text import Extend
 from taxosphere.taxonomy.formats.io.options import ReadOptions, WriteOptions
-from taxosphere.taxonomy.formats.io.rdf_syntax import SYNTAX_OF_SUFFIX
 from taxosphere.taxonomy.graph import Taxonomy
 
 FOLDER = "/"  # stands for a folder where others have a suffix
@@ -67,34 +36,58 @@ class Format:
         Of files that are read, and written where there is a writer; `FOLDER` for folders.
     reads_also : tuple of str
         Suffixes of files that are read where `recognise` says so, and never written.
-    read : callable
-        ``read(path, options) -> Draft``.
-    write : callable, optional
-        ``write(taxonomy, path, options)``.
-    recognise : callable, optional
-        ``recognise(path, head) -> bool`` with the first bytes of the file, decompressed and without byte order mark
-        (empty for folders). Rows are asked from top to bottom; one without takes every file that has its suffix.
+    reader : str
+        The module here with ``read(path, options) -> Draft`` and, where suffixes are shared, ``recognise(path, head) ->
+        bool`` with the first bytes of the file, decompressed and without byte order mark (empty for folders). Rows are
+        asked from top to bottom; one without takes every file that has its suffix.
+    writer : str, optional
+        The module with ``write(taxonomy, path, options)``; with ``unsupported(taxonomy) -> list of str``, one line
+        each, where a file cannot hold everything; and with ``extend`` (see `kept_text.text_for`) where the kept text
+        can be made to hold what was added.
     options : frozenset of str
         Fields of `ReadOptions` that the reader uses. `strict` and `dangling` work for all.
-    unsupported : callable, optional
-        ``unsupported(taxonomy) -> list of str``: what a file of this format cannot hold, one line each.
     keeps_text : bool
         Whether the text of the file is kept and written back where nothing has changed.
-    extend : callable, optional
-        See `kept_text.text_for`; makes the kept text hold what was added.
     """
 
     name: str
     summary: str
     suffixes: tuple[str, ...]
-    read: Callable[[Path, ReadOptions], Draft]
-    write: Callable[[Taxonomy, Path, WriteOptions], None] | None = None
-    recognise: Callable[[Path, bytes], bool] | None = None
+    reader: str
+    writer: str | None = None
     reads_also: tuple[str, ...] = ()
     options: frozenset[str] = frozenset()
-    unsupported: Callable[[Taxonomy], list[str]] | None = None
     keeps_text: bool = False
-    extend: kept_text.Extend | None = None
+
+    @property
+    def reading(self) -> ModuleType:
+        """The module of the reader. Imported when it is needed: importing all takes longer than reading most files."""
+        return import_module(f"{__package__}.{self.reader}")
+
+    @property
+    def writing(self) -> ModuleType | None:
+        """The module of the writer, None for formats that are only read."""
+        return import_module(f"{__package__}.{self.writer}") if self.writer else None
+
+    @property
+    def read(self) -> Callable[[Path, ReadOptions], Draft]:
+        return cast("Callable[[Path, ReadOptions], Draft]", self.reading.read)
+
+    @property
+    def recognise(self) -> Callable[[Path, bytes], bool] | None:
+        return getattr(self.reading, "recognise", None)
+
+    @property
+    def write(self) -> Callable[[Taxonomy, Path, WriteOptions], None] | None:
+        return getattr(self.writing, "write", None)
+
+    @property
+    def unsupported(self) -> Callable[[Taxonomy], list[str]] | None:
+        return getattr(self.writing, "unsupported", None)
+
+    @property
+    def extend(self) -> Extend | None:
+        return getattr(self.writing, "extend", None)
 
 
 TABLES = (".tsv", ".csv", ".xlsx")
@@ -107,146 +100,138 @@ FORMATS = {
             name="cub",
             summary="folder of Caltech-UCSD Birds-200-2011",
             suffixes=(FOLDER,),
-            read=cub.read,
-            recognise=cub.recognise,
+            reader="cub",
         ),
         Format(
             name="wordnet",
             summary="WordNet database",
-            suffixes=(*wordnet.LETTERS, FOLDER),
-            read=wordnet.read,
-            recognise=wordnet.recognise,
+            suffixes=(*suffixes.WORDNET, FOLDER),
+            reader="wordnet",
         ),
         Format(
             name="ncbi taxdump",
             summary="NCBI's taxonomy dump, a folder or an archive",
             suffixes=(".dmp",),
-            reads_also=(FOLDER, ".zip", *TAR_SUFFIXES),
-            read=ncbi_taxdump.read,
-            recognise=ncbi_taxdump.recognise,
+            reads_also=(FOLDER, ".zip", *suffixes.TARS),
+            reader="ncbi_taxdump",
             options=frozenset({"encoding"}),
         ),
         Format(
             name="snomed rf2",
             summary="release of SNOMED CT, a folder or an archive",
             suffixes=(),
-            reads_also=(FOLDER, ".zip", *TAR_SUFFIXES),
-            read=snomed_rf2.read,
-            recognise=snomed_rf2.recognise,
+            reads_also=(FOLDER, ".zip", *suffixes.TARS),
+            reader="snomed_rf2",
             options=frozenset({"language", "encoding"}),
         ),
         Format(
             name="image folder",
             summary="folders of images, each folder a concept",
             suffixes=(FOLDER,),
-            read=image_folder.read,
-            recognise=image_folder.recognise,
+            reader="image_folder",
         ),
         Format(
             name="native",
             summary="folder with nodes.tsv and edges.tsv",
             suffixes=(FOLDER,),
-            read=native.read,
-            write=native.write,
+            reader="native",
+            writer="native",
         ),
         Format(
             name="open food facts",
             summary="taxonomy of Open Food Facts as text",
             suffixes=(),
             reads_also=(".txt",),
-            read=food_facts.read,
-            recognise=food_facts.recognise,
+            reader="food_facts",
             options=frozenset({"language", "encoding"}),
         ),
         Format(
             name="class table",
             summary="class table of an ontology portal",
-            suffixes=grid.SUFFIXES,
-            read=class_table.read,
+            suffixes=suffixes.TABLES,
+            reader="class_table",
             options=frozenset({"sheet", "encoding"}),
         ),
         Format(
             name="concept table",
             summary="a row per concept that names its parent",
             suffixes=TABLES,
-            reads_also=grid.SUFFIXES,
-            read=concept_table.read,
-            write=concept_table.write,
+            reads_also=suffixes.TABLES,
+            reader="concept_table",
+            writer="concept_table",
             options=TABLE_OPTIONS | {"language"},
         ),
         Format(
             name="level table",
             summary="a column per level",
             suffixes=TABLES,
-            reads_also=grid.SUFFIXES,
-            read=level_table.read,
-            write=level_table.write,
+            reads_also=suffixes.TABLES,
+            reader="level_table",
+            writer="level_table",
             options=TABLE_OPTIONS | {"merge"},
         ),
         Format(
             name="depth table",
             summary="a row per concept and a column that says how deep it stands",
             suffixes=(),
-            reads_also=grid.SUFFIXES,
-            read=depth_table.read,
+            reads_also=suffixes.TABLES,
+            reader="depth_table",
             options=TABLE_OPTIONS | {"language"},
         ),
         Format(
             name="path list",
             summary="a path per line, with or without ids",
             suffixes=(*TABLES, ".txt"),
-            reads_also=grid.SUFFIXES,
-            read=path_list.read,
-            write=path_list.write,
-            unsupported=path_list.unsupported,
+            reads_also=suffixes.TABLES,
+            reader="path_list",
+            writer="path_list",
             options=TABLE_OPTIONS | {"merge"},
         ),
         Format(
             name="nested codes",
             summary="codes that nest, with names",
             suffixes=TABLES,
-            reads_also=grid.SUFFIXES,
-            read=nested_codes.read,
-            write=nested_codes.write,
+            reads_also=suffixes.TABLES,
+            reader="nested_codes",
+            writer="nested_codes",
             options=TABLE_OPTIONS | {"nested", "language"},
         ),
         Format(
             name="outline",
             summary="indented text, or Markdown headings and lists",
-            suffixes=(*markdown.SUFFIXES, ".txt"),
-            read=outline.read,
+            suffixes=(*suffixes.MARKDOWN, ".txt"),
+            reader="outline",
             options=frozenset({"encoding", "merge"}),
         ),
         Format(
             name="edges",
             summary="edge list of names, parent and child",
             suffixes=TABLES,
-            reads_also=grid.SUFFIXES,
-            read=edges.read,
-            write=edges.write,
+            reads_also=suffixes.TABLES,
+            reader="edges",
+            writer="edges",
             options=TABLE_OPTIONS | {"columns"},
         ),
         Format(
             name="semeval",
             summary="SemEval terms and edges",
             suffixes=(".taxo", ".terms"),
-            read=semeval.read,
+            reader="semeval",
             options=frozenset({"columns", "encoding"}),
         ),
         Format(
             name="obo",
             summary="OBO ontology",
             suffixes=(".obo",),
-            read=obo.read,
-            write=obo.write,
+            reader="obo",
+            writer="obo_writer",
             options=frozenset({"relations", "equivalents", "encoding"}),
         ),
         Format(
             name="mesh",
             summary="descriptors of the Medical Subject Headings in XML",
             suffixes=(".xml",),
-            read=mesh_xml.read,
-            recognise=mesh_xml.recognise,
+            reader="mesh_xml",
             options=frozenset({"encoding"}),
         ),
         Format(
@@ -254,18 +239,16 @@ FORMATS = {
             summary="OPML outline",
             suffixes=(".opml",),
             reads_also=(".xml",),
-            read=opml.read,
-            write=opml.write,
+            reader="opml",
+            writer="opml",
             keeps_text=True,
-            extend=opml.extend,
-            recognise=opml.recognise,
             options=frozenset({"encoding"}),
         ),
         Format(
             name="freemind",
             summary="mind map of FreeMind or Freeplane",
             suffixes=(".mm",),
-            read=freemind.read,
+            reader="freemind",
             options=frozenset({"encoding"}),
         ),
         Format(
@@ -273,10 +256,9 @@ FORMATS = {
             summary="GraphML, edges from parent to child",
             suffixes=(".graphml",),
             reads_also=(".xml",),
-            read=graphml.read,
-            write=graphml.write,
+            reader="graphml",
+            writer="graphml",
             keeps_text=True,
-            recognise=graphml.recognise,
             options=frozenset({"columns", "mapping", "encoding"}),
         ),
         Format(
@@ -284,8 +266,7 @@ FORMATS = {
             summary="classification in ClaML, such as ICD-10",
             suffixes=(".claml",),
             reads_also=(".xml",),
-            read=claml.read,
-            recognise=claml.recognise,
+            reader="claml",
             options=frozenset({"language", "encoding"}),
         ),
         Format(
@@ -293,8 +274,7 @@ FORMATS = {
             summary="tabular list of ICD-10-CM in XML",
             suffixes=(),
             reads_also=(".xml",),
-            read=icd10cm.read,
-            recognise=icd10cm.recognise,
+            reader="icd10cm",
             options=frozenset({"encoding"}),
         ),
         Format(
@@ -302,75 +282,68 @@ FORMATS = {
             summary="XML whose elements nest in themselves",
             suffixes=(),
             reads_also=(".xml",),
-            read=xml_outline.read,
-            recognise=xml_outline.recognise,
+            reader="xml_outline",
             options=frozenset({"encoding"}),
         ),
         Format(
             name="newick",
             summary="Newick trees",
             suffixes=(".tre", ".nwk", ".newick", ".tree", ".nw", ".nh", ".nex", ".nexus", ".trees"),
-            read=newick.read,
-            write=newick.write,
+            reader="newick",
+            writer="newick",
             keeps_text=True,
-            unsupported=newick.unsupported_content,
             options=frozenset({"encoding"}),
         ),
         Format(
             name="rdf",
             summary="SKOS or OWL/RDFS",
-            suffixes=tuple(SYNTAX_OF_SUFFIX),
+            suffixes=tuple(suffixes.RDF),
             reads_also=(".json",),
-            read=rdf.read,
-            write=rdf.write,
-            recognise=rdf.recognise,
+            reader="rdf_reader",
+            writer="rdf_writer",
             options=frozenset({"language", "relations", "equivalents", "encoding"}),
         ),
         Format(
             name="obographs",
             summary="OBO Graphs, the JSON of ROBOT",
             suffixes=(".json",),
-            read=obographs.read,
-            write=obographs.write,
-            recognise=obographs.recognise,
+            reader="obographs",
+            writer="obographs_writer",
             options=frozenset({"relations", "equivalents", "encoding"}),
         ),
         Format(
             name="json",
             summary="JSON tree of name and children, or objects that name their parents or children",
             suffixes=(".json",),
-            read=json_tree.read,
-            write=json_tree.write,
+            reader="json_tree",
+            writer="json_tree",
             keeps_text=True,
-            extend=json_tree.extend,
             options=RECORD_OPTIONS,
         ),
         Format(
             name="parquet",
             summary="Parquet or Arrow table, a row per concept or per edge",
-            suffixes=(*parquet.PARQUET, *parquet.ARROW),
-            read=parquet.read,
-            write=parquet.write,
+            suffixes=(*suffixes.PARQUET, *suffixes.ARROW),
+            reader="parquet",
+            writer="parquet",
             options=frozenset({"mapping", "language"}),
         ),
         Format(
             name="yaml",
             summary="YAML tree of name and children, or objects that name their parents or children",
             suffixes=(".yaml", ".yml"),
-            read=yaml_tree.read,
-            write=yaml_tree.write,
+            reader="yaml_tree",
+            writer="yaml_tree",
             keeps_text=True,
-            extend=yaml_tree.extend,
             options=RECORD_OPTIONS,
         ),
         Format(
             name="jsonl",
             summary="JSON lines, one concept each",
             suffixes=(".jsonl", ".ndjson"),
-            read=jsonl.read,
-            write=jsonl.write,
+            reader="jsonl",
+            writer="jsonl",
             keeps_text=True,
-            extend=jsonl.extend,
             options=frozenset({"mapping", "language", "encoding"}),
         ),
     )

@@ -11,12 +11,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from taxosphere.errors import InputError
-from taxosphere.taxonomy.formats.io.archives import TAR_SUFFIXES, Parts, parts_of
+from taxosphere.taxonomy.formats.io import suffixes
+from taxosphere.taxonomy.formats.io.archives import Parts, parts_of
 from taxosphere.taxonomy.formats.io.draft import Draft, counted
 from taxosphere.taxonomy.formats.io.options import ReadOptions
 
 NODES, NAMES, MERGED = "nodes.dmp", "names.dmp", "merged.dmp"
-SUFFIXES = (".dmp", ".zip", *TAR_SUFFIXES)
+SUFFIXES = (".dmp", ".zip", *suffixes.TARS)
 SCIENTIFIC = "scientific name"
 SYNONYMS = frozenset(
     {"synonym", "equivalent name", "common name", "genbank common name", "genbank synonym", "blast name", "acronym"}

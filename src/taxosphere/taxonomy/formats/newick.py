@@ -239,7 +239,7 @@ class _Parser:
             raise InputError("holds no tree", self.path, 1)
 
 
-def unsupported_content(taxonomy: Taxonomy) -> list[str]:
+def unsupported(taxonomy: Taxonomy) -> list[str]:
     """Return what a Newick tree cannot hold of a taxonomy, one line each.
 
     Parameters

@@ -22,10 +22,10 @@ from taxosphere.taxonomy.formats.io.obo_clauses import IMAGE, SYNONYM_TAGS, VERB
 from taxosphere.taxonomy.formats.io.obo_stanzas import Stanza
 from taxosphere.taxonomy.formats.io.options import ReadOptions
 from taxosphere.taxonomy.formats.io.source_text import read_source
-from taxosphere.taxonomy.formats.obo_writer import META, write
+from taxosphere.taxonomy.formats.obo_writer import META
 from taxosphere.taxonomy.graph import Taxonomy
 
-__all__ = ["kept_ids", "other_content", "read", "read_pieces", "write"]
+__all__ = ["kept_ids", "other_content", "read", "read_pieces"]
 
 EdgeClauses = dict[tuple[str, str], list[str]]
 _FORMER_ID = ("alt_id", VERBATIM + "alt_id")

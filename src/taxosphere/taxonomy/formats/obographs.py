@@ -13,9 +13,9 @@ from taxosphere.taxonomy.formats.io import rdf_terms as rt
 from taxosphere.taxonomy.formats.io.draft import Draft, counted
 from taxosphere.taxonomy.formats.io.options import ReadOptions
 from taxosphere.taxonomy.formats.io.source_text import MARK, read_source
-from taxosphere.taxonomy.formats.obographs_writer import META, write
+from taxosphere.taxonomy.formats.obographs_writer import META
 
-__all__ = ["META", "read", "read_document", "recognise", "write"]
+__all__ = ["META", "read", "read_document", "recognise"]
 
 IS_A = ("is_a", rt.SUBCLASS, rt.BROADER)
 Pair = tuple[str, str]

@@ -11,7 +11,7 @@ from pathlib import Path
 from statistics import median
 
 from taxosphere.errors import InputError
-from taxosphere.taxonomy.formats.io import markdown
+from taxosphere.taxonomy.formats.io import markdown, suffixes
 from taxosphere.taxonomy.formats.io.draft import Draft, counted
 from taxosphere.taxonomy.formats.io.encodings import read_source
 from taxosphere.taxonomy.formats.io.options import ReadOptions
@@ -49,7 +49,7 @@ def is_outline(lines: Sequence[str]) -> bool:
 def read(path: Path, options: ReadOptions) -> Draft:
     source = read_source(path, options.encoding)
     lines = [(n, line.rstrip()) for n, line in enumerate(source.text.split("\n"), 1) if line.strip()]
-    if path.suffix.lower() not in markdown.SUFFIXES:
+    if path.suffix.lower() not in suffixes.MARKDOWN:
         lines = [(n, line) for n, line in lines if not line.startswith("# ")] or lines
     draft = Draft(path=path, format="outline")
     draft.notes += [source.note] if source.note else []
@@ -84,7 +84,7 @@ Entry = tuple[int, int, str]  # line, depth, name
 
 def _entries(path: Path, lines: Sequence[Line]) -> tuple[list[Entry], str]:
     """The lines that are concepts, with their depths, and what they are."""
-    if path.suffix.lower() in markdown.SUFFIXES:
+    if path.suffix.lower() in suffixes.MARKDOWN:
         return _markdown(lines), "headings and lists"
     if any(_DRAWN.match(line) and line[:1] in "│├└" for _, line in lines):
         return [_drawn(entry) for entry in lines], "a drawn tree"

@@ -12,14 +12,13 @@ from typing import Any
 
 from taxosphere.errors import InputError, require
 from taxosphere.taxonomy.formats import jsonl
-from taxosphere.taxonomy.formats.io import compression
+from taxosphere.taxonomy.formats.io import compression, suffixes
 from taxosphere.taxonomy.formats.io import json_values as jv
 from taxosphere.taxonomy.formats.io.draft import Draft
 from taxosphere.taxonomy.formats.io.options import ReadOptions, WriteOptions
 from taxosphere.taxonomy.formats.io.streams import bare_suffix, open_binary_to_write, read_bytes
 from taxosphere.taxonomy.graph import Taxonomy
 
-PARQUET, ARROW = (".parquet", ".pq"), (".arrow", ".feather", ".ipc")
 BATCH_BYTES = 512 << 20  # that a batch may take in the worst case
 
 
@@ -55,7 +54,7 @@ def read(path: Path, options: ReadOptions) -> Draft:
 
 
 def _kind(path: Path) -> str:
-    return "Parquet" if bare_suffix(path) in PARQUET else "Arrow"
+    return "Parquet" if bare_suffix(path) in suffixes.PARQUET else "Arrow"
 
 
 def _batches(path: Path) -> Iterator[list[dict[str, Any]]]:

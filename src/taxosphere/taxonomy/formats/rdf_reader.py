@@ -1,4 +1,9 @@
-"""From statements to concepts: which statements a taxonomy understands, and where it keeps the others."""
+"""SKOS and OWL/RDFS hierarchies in every syntax of RDF and OWL.
+
+Names, definitions, synonyms and the hierarchy are understood. Every other statement about a concept becomes one of its
+extras; statements about anything else (schemes, properties, restrictions) are kept as they are. Both come back on
+writing (`rdf_writer`).
+"""
 
 from __future__ import annotations
 
@@ -8,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from taxosphere.errors import InputError
+from taxosphere.taxonomy.formats.io import json_values
 from taxosphere.taxonomy.formats.io import rdf_terms as rt
 from taxosphere.taxonomy.formats.io.draft import Draft, counted
 from taxosphere.taxonomy.formats.io.obo_pairs import definition_pair, synonym_pair
@@ -15,10 +21,18 @@ from taxosphere.taxonomy.formats.io.options import ReadOptions
 from taxosphere.taxonomy.formats.io.rdf_graph import HIERARCHY, Graph, LineFinder, Statement, Text, collect
 from taxosphere.taxonomy.formats.io.rdf_syntax import Document, declared_encoding, declared_utf8, syntax_of
 from taxosphere.taxonomy.formats.io.source_text import MARK, read_source
+from taxosphere.taxonomy.formats.io.streams import bare_suffix
 
 META = "rdf"
 _Columns = tuple[str, str, tuple[str, ...], tuple[str, ...], tuple[tuple[str, str], ...]]
 ENOUGH_ENGLISH = 0.9  # English is the usual language if it names at least this part of what the most frequent one does
+
+
+def recognise(path: Path, head: bytes) -> bool:
+    """By suffix; `.json` only where it has the keys of JSON-LD."""
+    if bare_suffix(path) != ".json":
+        return True
+    return not {b'"@context"', b'"@graph"', b'"@id"'}.isdisjoint(json_values.outer_keys(head))
 
 
 def read(path: Path, options: ReadOptions) -> Draft:

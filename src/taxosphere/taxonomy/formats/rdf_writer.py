@@ -8,13 +8,13 @@ from typing import Any
 
 from taxosphere.errors import InputError
 from taxosphere.taxonomy.formats import obo_writer
-from taxosphere.taxonomy.formats.io import obo_stanzas, owl_spelling, rdf_claims
+from taxosphere.taxonomy.formats.io import obo_stanzas, owl_spelling, rdf_claims, suffixes
 from taxosphere.taxonomy.formats.io import rdf_terms as rt
 from taxosphere.taxonomy.formats.io.obo_owl import OboTranslator
 from taxosphere.taxonomy.formats.io.options import WriteOptions
 from taxosphere.taxonomy.formats.io.owl_triples import Translator
 from taxosphere.taxonomy.formats.io.rdf_claims import Claim
-from taxosphere.taxonomy.formats.io.rdf_syntax import OWL_SYNTAXES, SYNTAX_OF_SUFFIX, serialize
+from taxosphere.taxonomy.formats.io.rdf_syntax import OWL_SYNTAXES, serialize
 from taxosphere.taxonomy.formats.io.streams import bare_suffix, open_to_write
 from taxosphere.taxonomy.formats.rdf_reader import META
 from taxosphere.taxonomy.formats.rdf_rewriter import Rewriter, Source
@@ -41,7 +41,7 @@ def write(taxonomy: Taxonomy, path: Path, options: WriteOptions) -> None:
     source = Source.of(kept) if kept.get("text") else None
     suffix = bare_suffix(path)
     same_suffix = source is not None and suffix == bare_suffix(Path(source.document.name))
-    syntax = source.document.syntax if source and same_suffix else SYNTAX_OF_SUFFIX.get(suffix, "JSON_LD")
+    syntax = source.document.syntax if source and same_suffix else suffixes.RDF.get(suffix, "JSON_LD")
     if source is not None and vocabulary == kept.get("vocabulary"):
         Rewriter(taxonomy, source).write(path, syntax)
         return
@@ -84,9 +84,18 @@ def vocabulary_of(path: Path, options: WriteOptions, taxonomy: Taxonomy) -> str:
             return name
     if source in rt.VOCABULARIES and bare_suffix(path) == bare_suffix(Path(kept.get("name", ""))):
         return str(source)
-    if SYNTAX_OF_SUFFIX.get(bare_suffix(path)) in OWL_SYNTAXES:
+    if suffixes.RDF.get(bare_suffix(path)) in OWL_SYNTAXES:
         return "owl"
     return last if last in rt.VOCABULARIES else source if source in rt.VOCABULARIES else "skos"
+
+
+def other_content(taxonomy: Taxonomy) -> list[str]:
+    """What the RDF source says beside its concepts, one line each; only RDF and the native folder hold it."""
+    kept = taxonomy.meta.get(META, {})
+    lines = ["statements of the RDF source that are not about its concepts left out"] if kept.get("others") else []
+    if kept.get("language"):
+        lines.append(f"the language '{kept['language']}' of names, definitions and synonyms left out")
+    return lines
 
 
 def _from_obo(taxonomy: Taxonomy) -> Iterator[Any]:

@@ -10,20 +10,8 @@ from pathlib import Path
 
 from taxosphere import atomic
 from taxosphere.errors import InputError
-from taxosphere.taxonomy.formats import (
-    concept_table,
-    edges,
-    level_table,
-    native,
-    nested_codes,
-    obo,
-    obographs,
-    path_list,
-    rdf,
-    table_layouts,
-)
 from taxosphere.taxonomy.formats.catalogue import FOLDER, FORMATS, TABLES, Format
-from taxosphere.taxonomy.formats.io import grid, kept_text, obsolete, table_writer
+from taxosphere.taxonomy.formats.io import kept_text, obsolete, suffixes
 from taxosphere.taxonomy.formats.io.compression import single_member
 from taxosphere.taxonomy.formats.io.draft import Draft, build
 from taxosphere.taxonomy.formats.io.options import ReadOptions, WriteOptions, option_name, option_names
@@ -55,14 +43,8 @@ __all__ = [
 ]
 
 HEAD = 1 << 16  # bytes that a recogniser is shown
-# Kinds of tables by the key of `Taxonomy.meta` that says that a taxonomy came from one.
-TABLE_FORMATS = {
-    concept_table.META: "concept table",
-    level_table.META: "level table",
-    path_list.META: "path list",
-    nested_codes.META: "nested codes",
-    edges.META: "edges",
-}
+# Kinds of tables; the key `META` of its reader says in `Taxonomy.meta` that a taxonomy came from one.
+TABLE_FORMATS = ("concept table", "level table", "path list", "nested codes", "edges")
 
 
 def read(path: str | PathLike[str], options: ReadOptions | None = None) -> Taxonomy:
@@ -125,9 +107,9 @@ def check_target(path: str | PathLike[str]) -> None:
     path = Path(path)
     suffix = suffix_to_write(path) or path.suffix.lower()  # .gz alone names no format
     if path.is_dir() or not suffix:
-        native.check_target(path)
+        FORMATS["native"].reading.check_target(path)
         return
-    forms = [form for form in FORMATS.values() if form.write is not None]
+    forms = [form for form in FORMATS.values() if form.writer is not None]
     writable = dict.fromkeys(each for form in forms for each in form.suffixes if each != FOLDER)
     if suffix not in writable:
         message = f"the suffix '{suffix}' names no format to write ({', '.join(writable)}, or a folder)"
@@ -148,20 +130,23 @@ def unsupported_content(taxonomy: Taxonomy, path: str | PathLike[str], as_: str 
     as_ : str, optional
         See `WriteOptions`.
     """
+    from taxosphere.taxonomy.formats import obo, rdf_writer  # as all formats only when needed
+    from taxosphere.taxonomy.formats.io import table_writer
+
     path = Path(path)
     form = format_to_write(taxonomy, path, as_)
     lines = []
-    if form.name == "edges" and edges.unstated_order(taxonomy, path):
+    if form.name == "edges" and form.reading.unstated_order(taxonomy, path):
         lines.append(
             "the child stands first and no header says so, as in the source; read it with --columns child,parent"
         )
-    for name, other_content in (("obo", obo.other_content), ("rdf", rdf.other_content)):
-        as_owl = form.name == "rdf" and rdf.vocabulary_of(path, WriteOptions(), taxonomy) == "owl"
+    for name, other_content in (("obo", obo.other_content), ("rdf", rdf_writer.other_content)):
+        as_owl = form.name == "rdf" and rdf_writer.vocabulary_of(path, WriteOptions(), taxonomy) == "owl"
         if form.name not in ("native", name) and not (name == "obo" and as_owl):
             lines += other_content(taxonomy)
     if form.unsupported is not None:
         lines += form.unsupported(taxonomy)
-    if form.name in TABLE_FORMATS.values() and (encoding := table_writer.lost_encoding(taxonomy, path)):
+    if form.name in TABLE_FORMATS and (encoding := table_writer.lost_encoding(taxonomy, path)):
         lines.append(f"not every name can be written in {encoding}, the encoding of the source; UTF-8 is")
     if form.name not in ("native", "json", "yaml") and taxonomy.meta.get("json", {}).get("top"):
         lines.append("keys beside the children at the top of the JSON source left out")
@@ -190,7 +175,9 @@ def recognise(path: Path, options: ReadOptions | None = None) -> Format:
     rows = [form for form in FORMATS.values() if suffix in (*form.suffixes, *form.reads_also)]
     head = b"" if folder or suffix == ".zip" or not any(form.recognise for form in rows) else _head(path)
     for form in rows:
-        if form.recognise is None and suffix in grid.SUFFIXES:
+        if form.recognise is None and suffix in suffixes.TABLES:
+            from taxosphere.taxonomy.formats import table_layouts
+
             return FORMATS[table_layouts.recognise(path, options or ReadOptions())]
         if form.recognise is None or form.recognise(path, head):
             return form
@@ -214,16 +201,16 @@ def format_to_write(taxonomy: Taxonomy, path: Path, as_: str | None = None) -> F
     if suffix in (*TABLES, ".txt"):
         return _table_to_write(taxonomy, suffix)
     if suffix == ".json":
-        return FORMATS["obographs" if obographs.META in taxonomy.meta else "json"]
+        return FORMATS["obographs" if FORMATS["obographs"].reading.META in taxonomy.meta else "json"]
     for form in FORMATS.values():
-        if suffix in form.suffixes and form.write is not None:
+        if suffix in form.suffixes and form.writer is not None:
             return form
     raise _unknown_suffix(path)
 
 
 def _named(path: Path, as_: str) -> Format:
     """The format that `WriteOptions.as_` names; SKOS and OWL are the two vocabularies of RDF."""
-    fitting = [form for form in FORMATS.values() if form.write is not None and bare_suffix(path) in form.suffixes]
+    fitting = [form for form in FORMATS.values() if form.writer is not None and bare_suffix(path) in form.suffixes]
     names = {name: form for form in fitting for name in (("skos", "owl") if form.name == "rdf" else (form.name,))}
     if as_ not in names:
         listed = ", ".join(names) or "nothing"
@@ -234,13 +221,13 @@ def _named(path: Path, as_: str) -> Format:
 def _table_to_write(taxonomy: Taxonomy, suffix: str) -> Format:
     """The kind of table that the taxonomy came from; else a path list, a concept table or an edge list."""
     usual = {".txt": "path list", ".xlsx": "concept table"}.get(suffix, "edges")
-    name = next((name for key, name in TABLE_FORMATS.items() if key in taxonomy.meta), usual)
+    name = next((name for name in TABLE_FORMATS if FORMATS[name].reading.META in taxonomy.meta), usual)
     return FORMATS[name if suffix in FORMATS[name].suffixes else usual]
 
 
 def _unknown_suffix(path: Path) -> InputError:
-    suffixes = dict.fromkeys(suffix for form in FORMATS.values() for suffix in form.suffixes[:1] if suffix != FOLDER)
-    text = f"the suffix '{bare_suffix(path)}' names no known format ({', '.join(suffixes)} and others, or a folder)"
+    firsts = dict.fromkeys(suffix for form in FORMATS.values() for suffix in form.suffixes[:1] if suffix != FOLDER)
+    text = f"the suffix '{bare_suffix(path)}' names no known format ({', '.join(firsts)} and others, or a folder)"
     return InputError(text, path=path)
 
 

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from taxosphere.errors import InputError
+from taxosphere.taxonomy.formats.io import suffixes
 from taxosphere.taxonomy.formats.io.compression import WRITABLE
 from taxosphere.taxonomy.formats.io.draft import Draft, counted
 from taxosphere.taxonomy.formats.io.options import ReadOptions
 from taxosphere.taxonomy.formats.io.streams import bare_suffix, numbered_lines, reading
 
-LETTERS = {".noun": "n", ".verb": "v", ".adj": "a", ".adv": "r"}
 HYPERNYMS = ("@", "@i")
 _LICENCE = "  "  # the lines of the licence begin with two spaces
 _OFFSET = re.compile(r"[0-9]{8}")
@@ -45,7 +45,7 @@ def read(path: Path, options: ReadOptions) -> Draft:
     edges: list[tuple[str, str, Path, int]] = []
     others: Counter[str] = Counter()
     for file in files:
-        letter = LETTERS[bare_suffix(file)]
+        letter = suffixes.WORDNET[bare_suffix(file)]
         for line, text in numbered_lines(file):
             if text.strip() and not text.startswith(_LICENCE):
                 synset = _parse(text, file, line)
@@ -65,7 +65,7 @@ def read(path: Path, options: ReadOptions) -> Draft:
 
 
 def _files(folder: Path) -> list[Path]:
-    names = [f"data{suffix}{end}" for suffix in LETTERS for end in ("", *WRITABLE)]
+    names = [f"data{suffix}{end}" for suffix in suffixes.WORDNET for end in ("", *WRITABLE)]
     return [folder / name for name in names if (folder / name).is_file()]
 
 

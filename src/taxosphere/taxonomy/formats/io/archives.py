@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import IO
 
 from taxosphere.errors import InputError
-from taxosphere.taxonomy.formats.io import compression
+from taxosphere.taxonomy.formats.io import compression, suffixes
 from taxosphere.taxonomy.formats.io.streams import open_bytes, open_raw_bytes, reading, text_codec
 
-TAR_SUFFIXES = (".tar", ".tgz", ".tbz2", ".txz")
 MOST_FILES = 20_000
 _DEEPEST = 5  # folders inside each other
 
@@ -160,4 +159,4 @@ def parts_of(path: Path) -> Parts | None:
 
 def _is_tar_name(path: Path) -> bool:
     packed = compression.compression_suffix(path) in compression.WRITABLE
-    return path.suffix.lower() in TAR_SUFFIXES or (packed and Path(path.stem).suffix.lower() == ".tar")
+    return path.suffix.lower() in suffixes.TARS or (packed and Path(path.stem).suffix.lower() == ".tar")

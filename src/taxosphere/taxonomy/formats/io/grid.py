@@ -8,14 +8,12 @@ from itertools import chain, islice
 from pathlib import Path
 
 from taxosphere.errors import InputError
-from taxosphere.taxonomy.formats.io import delimiter, markdown, workbook
+from taxosphere.taxonomy.formats.io import delimiter, markdown, suffixes, workbook
 from taxosphere.taxonomy.formats.io.encodings import SourceText, read_source
 from taxosphere.taxonomy.formats.io.options import ReadOptions
 from taxosphere.taxonomy.formats.io.streams import OLD_LINE_ENDS, bare_suffix, check_line_ends
 from taxosphere.taxonomy.formats.io.tables import strict_rows, tab_rows
 
-TEXT_SUFFIXES = (".tsv", ".csv", ".txt", ".tab", *markdown.SUFFIXES)
-SUFFIXES = (*TEXT_SUFFIXES, *workbook.SUFFIXES)
 HEAD_LINES = 5000  # that decide what a table is
 COMMENT = "#"
 
@@ -56,11 +54,11 @@ class Grid:
 
 
 def is_workbook(path: Path) -> bool:
-    return bare_suffix(path) in workbook.SUFFIXES
+    return bare_suffix(path) in suffixes.WORKBOOKS
 
 
 def is_markdown(path: Path) -> bool:
-    return bare_suffix(path) in markdown.SUFFIXES
+    return bare_suffix(path) in suffixes.MARKDOWN
 
 
 def read_grid(path: Path, options: ReadOptions, most: int | None = None) -> Grid:

@@ -15,31 +15,16 @@ from urllib.parse import quote
 import numpy as np
 
 from taxosphere.errors import InputError
-from taxosphere.taxonomy.formats.io import owl_functional, owl_manchester, owl_xml
+from taxosphere.taxonomy.formats.io import owl_functional, owl_manchester, owl_xml, suffixes
 from taxosphere.taxonomy.formats.io.limits import check_json_depth, check_xml
 from taxosphere.taxonomy.formats.io.rdf_terms import oxigraph
 from taxosphere.taxonomy.formats.io.source_text import MARK
 from taxosphere.taxonomy.formats.io.streams import bare_suffix, open_binary_to_write, open_raw_bytes
+from taxosphere.taxonomy.formats.io.suffixes import FUNCTIONAL, MANCHESTER, OWL_XML
 
 Triple = tuple[Any, str, Any]
 
-FUNCTIONAL, MANCHESTER, OWL_XML = "FUNCTIONAL", "MANCHESTER", "OWL_XML"
 OWL_SYNTAXES = {FUNCTIONAL: owl_functional.axioms, MANCHESTER: owl_manchester.axioms, OWL_XML: owl_xml.axioms}
-SYNTAX_OF_SUFFIX = {
-    ".ttl": "TURTLE",
-    ".turtle": "TURTLE",
-    ".nt": "N_TRIPLES",
-    ".nq": "N_QUADS",
-    ".trig": "TRIG",
-    ".jsonld": "JSON_LD",
-    ".rdf": "RDF_XML",
-    ".owl": "RDF_XML",
-    ".skos": "RDF_XML",
-    ".xml": "RDF_XML",
-    ".ofn": FUNCTIONAL,
-    ".omn": MANCHESTER,
-    ".owx": OWL_XML,
-}
 # Suffixes that say little: what stands in the file decides.
 _SEVERAL_SYNTAXES = (".owl", ".rdf", ".xml", ".skos", ".ofn", ".omn", ".owx")
 _COMMENTS = re.compile(rb"(?:\s|#[^\n]*(?:\n|$)|\xef\xbb\xbf)*")
@@ -96,7 +81,7 @@ class Document:
     text : str
         The whole file.
     syntax : str
-        A name of `SYNTAX_OF_SUFFIX`.
+        A name of `suffixes.RDF`.
     name : str
         Name of the file: relative addresses are resolved against it, the same on every machine.
     path : Path
@@ -215,7 +200,7 @@ def syntax_of(path: Path, head: bytes) -> str:
         Its first bytes, after the byte order mark.
     """
     suffix = bare_suffix(path)
-    syntax = SYNTAX_OF_SUFFIX.get(suffix, "JSON_LD")
+    syntax = suffixes.RDF.get(suffix, "JSON_LD")
     if suffix not in _SEVERAL_SYNTAXES:
         return syntax
     start = _COMMENTS.sub(b"", head, count=1)
@@ -239,7 +224,7 @@ def serialize(
     path : Path
         The file.
     syntax : str
-        One of the RDF syntaxes of `SYNTAX_OF_SUFFIX`.
+        One of the RDF syntaxes of `suffixes.RDF`.
     triples : iterable of Triple or Quad
         Terms of pyoxigraph.
     prefixes : mapping of str to str

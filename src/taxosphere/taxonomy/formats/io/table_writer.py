@@ -8,7 +8,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar
 
-from taxosphere.taxonomy.formats.io import table_patch, table_source, workbook, workbook_patch
+from taxosphere.taxonomy.formats.io import suffixes, table_patch, table_source, workbook, workbook_patch
 from taxosphere.taxonomy.formats.io.draft import Draft
 from taxosphere.taxonomy.formats.io.encodings import SourceText
 from taxosphere.taxonomy.formats.io.grid import Grid
@@ -73,7 +73,7 @@ def write(taxonomy: Taxonomy, path: Path, options: WriteOptions, layout: Layout)
     layout : Layout
         The rows.
     """
-    if bare_suffix(path) in workbook.SUFFIXES:
+    if bare_suffix(path) in suffixes.WORKBOOKS:
         if (content := workbook_patch.patched(path, layout)) is not None:
             write_bytes(path, content)
             return

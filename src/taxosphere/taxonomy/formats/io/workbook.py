@@ -15,7 +15,6 @@ from taxosphere.errors import InputError, require
 from taxosphere.taxonomy.formats.io import compression
 from taxosphere.taxonomy.formats.io.streams import open_binary_to_write, open_raw_bytes, reading
 
-SUFFIXES = (".xlsx", ".xls", ".ods", ".xlsm", ".xlsb")
 MOST_CELLS = 20_000_000  # a single cell far away makes a sheet of billions
 MOST_BYTES = 1 << 30
 LONGEST = 32_767  # characters that a cell can hold
