@@ -3,8 +3,9 @@
     python benchmarks/repeat_tests.py --out docs/results/repetitions.json [--times 20] [--chunk 5] [tests/FILE.py …]
 
 Without files: those of `FILES`, the most suspicious first. Each file runs in processes of its own, ``--chunk`` times in
-each: all its tests in their order with new fixtures, then all of them again. What is done is kept in OUT, so a run that
-was stopped goes on; delete OUT after the code has changed. Ends with 1 where a test failed.
+each: all its tests in their order, then all of them again. Fixtures are made anew each time but for those of the session
+(a fitted model, a server of PostgreSQL), which serve several files in a run of the suite as well. What is done is kept in
+OUT, so a run that was stopped goes on; delete OUT after the code has changed. Ends with 1 where a test failed.
 """
 
 from __future__ import annotations
@@ -72,8 +73,9 @@ class Repeat:
     def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
         if session.testsfailed:  # a file that cannot be read: pytest says so
             return None
-        for _ in range(self.times):
-            following = [*session.items[1:], None]  # after the last one, all fixtures are torn down
+        for number in range(1, self.times + 1):
+            # After the last test what the next one does not need is torn down: of the session nothing, in the end all.
+            following = [*session.items[1:], session if number < self.times else None]
             for item, after in zip(session.items, following, strict=True):
                 item.config.hook.pytest_runtest_protocol(item=item, nextitem=after)
         return True

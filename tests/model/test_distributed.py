@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +11,7 @@ import numpy as np
 import torch
 from safetensors.numpy import load_file
 
+from support.ports import reserve_port
 from support.tiny_encoder import build_tiny_encoder
 from taxosphere.encoders.text.transformer import TransformerEncoder
 from taxosphere.encoders.weights import locate
@@ -52,16 +52,15 @@ with distributed.processes("cpu"):
 
 def train(folder: Path, out: Path, processes: int) -> list[dict[str, np.ndarray]]:
     """Weights that each of the processes ends with."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = str(probe.getsockname()[1])
+    port, keeper = reserve_port()
     out.mkdir()
     path = os.pathsep.join([str(Path(__file__).parents[1]), *filter(None, sys.path)])
     shared = os.environ | {"PYTHONPATH": path, "OMP_NUM_THREADS": "1", "WORLD_SIZE": str(processes)}
-    shared |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
+    shared |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
     command = [sys.executable, "-c", TRAIN, str(folder), str(out / "weights")]
-    started = [subprocess.Popen(command, env=shared | {"RANK": str(rank)}) for rank in range(processes)]
-    assert [process.wait(timeout=120) for process in started] == [0] * processes
+    with keeper:
+        started = [subprocess.Popen(command, env=shared | {"RANK": str(rank)}) for rank in range(processes)]
+        assert [process.wait(timeout=120) for process in started] == [0] * processes
     return [load_file(out / f"weights-{name}") for name in ("first", "second")[:processes]]
 
 

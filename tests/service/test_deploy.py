@@ -21,6 +21,8 @@ from typing import Any
 
 import pytest
 
+from support.ports import reserve_port
+
 ROOT = Path(__file__).resolve().parents[2]
 RECIPES = ROOT / "docs" / "deploy"
 HOST = "taxonomy.example.org"
@@ -35,12 +37,6 @@ setup = Setup(Path(model), Path(folder), str(Path(folder) / "decisions.db"), lam
 service = prepare(setup, Listening(port=int(port), tokens=Path(tokens), allowed_hosts=(host,)))
 service.server.run(sockets=[service.socket])
 """
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def until_open(port: int) -> None:
@@ -105,7 +101,7 @@ def proxied(meadow_model: Path, prepared_folder: Path, tmp_path_factory: pytest.
     folder = tmp_path_factory.mktemp("proxy")
     shutil.copytree(prepared_folder, folder / "workbench")
     certificate(folder)
-    inner, outer = free_port(), free_port()
+    (inner, inner_keeper), (outer, outer_keeper) = reserve_port(), reserve_port()
     (folder / "tokens").write_text(f"ada curator {hashlib.sha256(TOKEN.encode()).hexdigest()}\n")
     recipe = (RECIPES / "nginx.conf").read_text()
     for written, here in (
@@ -135,6 +131,8 @@ def proxied(meadow_model: Path, prepared_folder: Path, tmp_path_factory: pytest.
         for process in (proxy, service):
             process.terminate()
             process.wait()
+        inner_keeper.close()
+        outer_keeper.close()
         if proxy.stderr is not None:
             proxy.stderr.close()
 

@@ -6,7 +6,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -87,10 +87,15 @@ def test_where_memory_ends_one_line_says_so(error: Exception, caplog: pytest.Log
     assert [(record.message, record.exc_info) for record in caplog.records] == [(outcome[1], None)]
 
 
-def until_ready(suggester: Suggester) -> None:
+def wait_for(condition: Callable[[], bool]) -> None:
     until = time.monotonic() + 120
-    while suggester.state == "loading" and time.monotonic() < until:
+    while not condition() and time.monotonic() < until:
         time.sleep(0.02)
+    assert condition()
+
+
+def until_ready(suggester: Suggester) -> None:
+    wait_for(lambda: suggester.state != "loading")
     assert suggester.state == "ready"
 
 
@@ -113,6 +118,7 @@ def test_a_killed_process_is_followed_by_another(folder: Path, tmp_path: Path) -
         until_ready(suggester)
         assert suggester.suggest([concept("green bird")], 3).result(120) == before
         suggester.switch("none", str(tmp_path / "nowhere"))  # cannot be loaded: the one before goes on
+        wait_for(lambda: len(models) == 3)
         assert suggester.suggest([concept("green bird")], 3).result(120) == before
         suggester.switch("second", str(folder))
         until = time.monotonic() + 120
@@ -122,10 +128,52 @@ def test_a_killed_process_is_followed_by_another(folder: Path, tmp_path: Path) -
     finally:
         suggester.stop()
     assert len(models) == 4
-    until = time.monotonic() + 120  # one that was about to start when all was stopped ends a moment later
-    while any(model._process is not None for model in models) and time.monotonic() < until:
-        time.sleep(0.02)
-    assert all(model._process is None for model in models)
+    # one that was about to start when all was stopped ends a moment later
+    wait_for(lambda: all(model._process is None for model in models))
+
+
+class Scripted:
+    """In place of a model: loads every folder but 'nowhere', and answers until it is killed."""
+
+    def __init__(self) -> None:
+        self.killed = False
+
+    def load(self, path: str) -> None:
+        if path == "nowhere":
+            raise InputError("no such model")
+
+    def ask(self, kind: str, question: object) -> list[list[str]]:
+        if self.killed:
+            raise ProcessDied
+        return [["an answer"]]
+
+    def close(self) -> None:
+        pass
+
+
+def test_a_kill_after_another_model_could_not_be_loaded_brings_the_present_one_back(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    models: list[Scripted] = []
+
+    def make() -> Scripted:
+        models.append(Scripted())
+        return models[-1]
+
+    suggester = Suggester(make)
+    suggester.start("first", "somewhere")
+    try:
+        until_ready(suggester)
+        suggester.switch("none", "nowhere")
+        wait_for(lambda: "cannot be loaded" in caplog.text and not suggester._being_loaded)
+        models[0].killed = True
+        with pytest.raises(NotReady):
+            suggester.suggest([concept("green bird")], 3).result(120)
+        until_ready(suggester)
+        assert suggester.suggest([concept("green bird")], 3).result(120) == ["an answer"]
+        assert suggester.version == "first"
+    finally:
+        suggester.stop()
 
 
 def test_a_model_that_is_being_loaded_ends_with_the_rest() -> None:

@@ -18,6 +18,7 @@ import pytest
 
 import taxosphere
 from support.meadow import KINDS
+from support.ports import reserve_port
 
 if TYPE_CHECKING:
     from playwright.sync_api import BrowserContext, Page
@@ -38,6 +39,7 @@ class Service:
     model: Path
     more: dict[str, Any] = field(default_factory=dict)
     port: int = 0
+    keeper: socket.socket | None = None
     process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -47,9 +49,7 @@ class Service:
     def start(self) -> None:
         folder = self.model.parent
         if not self.port:
-            with socket.socket() as free:
-                free.bind(("127.0.0.1", 0))
-                self.port = free.getsockname()[1]
+            self.port, self.keeper = reserve_port()
         tokens = folder / "tokens"
         lines = [f"{who} {role} {hashlib.sha256(key_of(who).encode()).hexdigest()}" for who, role in PEOPLE.items()]
         tokens.write_text("\n".join(lines))

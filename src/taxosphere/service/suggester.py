@@ -77,7 +77,7 @@ class Suggester:
     @property
     def version(self) -> str:
         """Id of the model that answers, nothing before there is one."""
-        active = self._active
+        active = self._active or self._loaded
         return "" if active is None else active.version
 
     def start(self, version: str, path: str) -> None:
@@ -159,10 +159,7 @@ class Suggester:
             except Exception as error:
                 model.close()
                 _LOG.error("the model '%s' cannot be loaded: %s", version, error)
-                if self._active is None:
-                    self.state = FAILED
-                elif self.state == LOADING:  # the one before was killed meanwhile
-                    self.switch(self._active.version, self._active.path)
+                self._stay(version)
                 return
             with self._wake:
                 if not self._stopped and self._wanted == version:
@@ -170,6 +167,20 @@ class Suggester:
                     self._wake.notify_all()
                     return
             model.close()
+
+    def _stay(self, version: str) -> None:
+        """``version`` cannot be loaded: the model that answers is wanted again, and loaded where it was killed."""
+        with self._wake:
+            if self._wanted != version:  # another one is being loaded
+                return
+            active = self._loaded or self._active
+            if active is None:
+                self.state = FAILED
+                return
+            self._wanted = active.version
+            killed = self.state == LOADING
+        if killed:
+            self.switch(active.version, active.path)
 
     def _run(self) -> None:
         while True:
@@ -217,13 +228,14 @@ class Suggester:
             if self._stopped or self._loaded is not None:
                 return
             self.state = LOADING
+            again = self._wanted == active.version  # otherwise another one is being loaded
             waiting, self._waiting = list(self._tasks), 0
             self._tasks.clear()
         for task in waiting:
             if task.future.set_running_or_notify_cancel():
                 task.future.set_exception(NotReady())
         _LOG.warning("the process of the model was killed and is started again")
-        if self._wanted == active.version:  # otherwise another one is being loaded
+        if again:
             self.switch(active.version, active.path)
 
     def _answer(self, model: AnyModel, wanted: list[_Task]) -> None:
