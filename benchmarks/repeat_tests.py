@@ -3,9 +3,10 @@
     python benchmarks/repeat_tests.py --out docs/results/repetitions.json [--times 20] [--chunk 5] [tests/FILE.py …]
 
 Without files: those of `FILES`, the most suspicious first. Each file runs in processes of its own, ``--chunk`` times in
-each: all its tests in their order, then all of them again. Fixtures are made anew each time but for those of the session
-(a fitted model, a server of PostgreSQL), which serve several files in a run of the suite as well. What is done is kept in
-OUT, so a run that was stopped goes on; delete OUT after the code has changed. Ends with 1 where a test failed.
+each: all its tests in their order, then all of them again. Fixtures are made anew each time but for those of the
+session (a fitted model, a server of PostgreSQL), which serve several files in a run of the suite as well. What is done
+is kept in OUT, so a run that was stopped goes on; delete OUT after the code has changed.
+Ends with 1 where a test failed.
 """
 
 from __future__ import annotations
