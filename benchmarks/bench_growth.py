@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import resource
 import subprocess
 import sys
 import time
@@ -73,36 +72,34 @@ class Phases:
 
 
 def memory() -> float:
-    """Peak of this process, GB."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1 << 20)
+    """Peak of this process, GB. What the system reports as `ru_maxrss` begins with that of the process before it."""
+    lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM:")) / (1 << 20)
 
 
-def read(size: int, wordnet: list[str]) -> tuple[Taxonomy, np.ndarray, np.ndarray]:
-    """The taxonomy, and vectors of its texts and of its names."""
-    if wordnet:
-        taxonomy = Taxonomy.read(wordnet[0])
-        encode(taxonomy, Path(wordnet[1]), wordnet[2])
-        return taxonomy, np.load(Path(wordnet[1]) / "full.npy"), np.load(Path(wordnet[1]) / "name.npy")
-    full = made_up.vectors(size)
-    name = full + 0.5 * made_up.vectors(size, 1)
-    return made_up.taxonomy(size), full, name / np.linalg.norm(name, axis=1, keepdims=True)
+def read(size: int, wordnet: list[str]) -> Taxonomy:
+    return Taxonomy.read(wordnet[0]) if wordnet else made_up.taxonomy(size)
 
 
-def encode(taxonomy: Taxonomy, folder: Path, encoder: str) -> None:
-    """Write vectors of texts and of names, filled up with zeros to `made_up.DIM` dimensions, unless they are there."""
-    if (folder / "name.npy").exists():
-        return
-    folder.mkdir(parents=True, exist_ok=True)
-    vectors = registry.encode_text_vectors(registry.load(encoder), list(taxonomy.concepts()))
-    for name, rows in (("full", vectors.full), ("name", vectors.name)):
-        np.save(folder / f"{name}.npy", np.pad(rows, ((0, 0), (0, made_up.DIM - rows.shape[1]))))
+def write_vectors(size: int, wordnet: list[str], folder: Path) -> Path:
+    """The file of vectors of texts and names; those of WordNet are kept, filled up with zeros to `made_up.DIM`."""
+    if not wordnet:
+        made_up.write_vectors(size, folder / "vectors.npy")
+        return folder / "vectors.npy"
+    file = Path(wordnet[1]) / "vectors.npy"
+    if not file.exists():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        made = registry.encode_text_vectors(registry.load(wordnet[2]), list(read(size, wordnet).concepts()))
+        rows = np.concatenate([made.full, made.name])
+        np.save(file, np.pad(rows, ((0, 0), (0, made_up.DIM - rows.shape[1]))))
+    return file
 
 
-def measure(size: int, wordnet: list[str]) -> dict[str, Any]:
-    """All figures of one size."""
+def measure(size: int, wordnet: list[str], vectors: Path, folder: Path) -> dict[str, Any]:
+    """All figures of one size; the model is saved in the folder."""
     torch.set_num_threads(1)
-    taxonomy, full, name = read(size, wordnet)
-    encoder = made_up.encoder(list(taxonomy.concepts()), full, name)
+    taxonomy = read(size, wordnet)
+    encoder = made_up.Known(vectors, taxonomy.concepts())
     phases = Phases()
     phases.watch(training, "mean_reciprocal_rank", "validation of the head")
     phases.watch(fitting.embedding, "fit", "training the head")
@@ -117,38 +114,44 @@ def measure(size: int, wordnet: list[str]) -> dict[str, Any]:
     phases.watch(crossfit, "hide", "hiding concepts")
     phases.watch(fitting, "assemble", "assembling the model")
     phases.watch(fitting.Insertion, "fit", "insertion")
+    phases.watch(fitting.NewParents, "fit", "parents among new concepts")
     began, before = time.process_time(), memory()
     model = Polaris().fit(taxonomy, encoder=encoder)
     result: dict[str, Any] = {"concepts": len(taxonomy), "fit": time.process_time() - began}
     result |= {"phases": phases.seconds, "peaks": phases.peaks, "memory before": before, "memory of the fit": memory()}
     result["epochs"] = len(model.fitted.history)
-    return result | queries(model, taxonomy, encoder)
+    return result | queries(model, taxonomy, encoder) | saved(model, folder)
 
 
 def queries(model: Polaris, taxonomy: Taxonomy, encoder: made_up.Known) -> dict[str, float]:
-    """CPU milliseconds of suggestions, and CPU seconds of saving, loading and the first suggestion."""
+    """CPU milliseconds of suggestions whose vectors are known."""
     rng = np.random.default_rng(5)
     asked = []
     for number, position in enumerate(rng.integers(0, len(taxonomy), BATCH)):
-        concept = Concept(f"new{number}", f"new {taxonomy.names[position]}", f"like {taxonomy.descriptions[position]}")
-        encoder.table[concept.text] = encoder.table[taxonomy.concept(int(position)).text]
-        encoder.table[concept.name] = encoder.table[taxonomy.names[position]]
+        like = taxonomy.concept(int(position))
+        concept = Concept(f"new{number}", f"new {like.name}", f"like {like.description}")
+        encoder.table[concept.text], encoder.table[concept.name] = encoder.encode([like.text, like.name])
         asked.append(concept)
     list(model.suggest_many(asked))
     batch = min(_seconds(lambda: list(model.suggest_many(asked))) for _ in range(5))
     single = float(np.median([_seconds(lambda c=concept: model.suggest(c)) for concept in asked[:20]]))
-    with TemporaryDirectory() as folder:
-        save = _seconds(lambda: model.save(Path(folder) / "model"))
-        began = time.process_time()
-        again = Polaris.load(Path(folder) / "model", encoder=encoder)
-        load = time.process_time() - began
-        first = _seconds(lambda: again.suggest(asked[0]))
+    return {"batch of 64, ms a query": 1e3 * batch / BATCH, "one suggestion, ms": 1e3 * single}
+
+
+def saved(model: Polaris, folder: Path) -> dict[str, float]:
+    """CPU seconds of saving; of loading and of the first suggestion in a new process, and the memory of that."""
+    save = _seconds(lambda: model.save(folder / "model"))
+    script = Path(__file__).with_name("bench_load.py")
+    run = subprocess.run(
+        [sys.executable, script, "measure", folder / "model"], check=True, stdout=subprocess.PIPE, text=True
+    )
+    steps = json.loads(run.stdout)
     return {
-        "batch of 64, ms a query": 1e3 * batch / BATCH,
-        "one suggestion, ms": 1e3 * single,
         "save": save,
-        "load": load,
-        "first suggestion after load": first,
+        "load": steps["loaded"]["CPU s"],
+        "first suggestion after load": steps["first suggestion"]["CPU s"],
+        "load to first suggestion, elapsed": steps["loaded"]["s"] + steps["first suggestion"]["s"],
+        "memory after load and suggestion": steps["first suggestion"]["GB resident"],
     }
 
 
@@ -185,7 +188,21 @@ def page(results: dict[str, dict[str, Any]]) -> list[str]:
         line(label, [r[label] for r in columns], 2)
     for label in ("save", "load", "first suggestion after load"):
         line(label, [r[label] for r in columns], 2)
+    line("load to first suggestion, s elapsed", [r["load to first suggestion, elapsed"] for r in columns], 2)
+    line("memory after that, GB", [r["memory after load and suggestion"] for r in columns], 2)
     return lines
+
+
+def run_apart(key: str, wordnet: list[str], keep: Path | None) -> dict[str, Any]:
+    """`measure` in a process of its own, which finds its vectors in a file."""
+    with TemporaryDirectory() as temporary:
+        vectors = write_vectors(0 if wordnet else int(key), wordnet, Path(temporary))
+        models = Path(temporary) if keep is None else keep / key
+        command = [sys.executable, __file__, "--out", "-", "--one", key, "--vectors", vectors, "--keep", models]
+        command += ["--wordnet", *wordnet] if wordnet else []
+        run = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+    result: dict[str, Any] = json.loads(run.stdout.splitlines()[-1])
+    return result
 
 
 def main() -> None:
@@ -199,20 +216,19 @@ def main() -> None:
         metavar=("FILE", "FOLDER", "ENCODER"),
         help="nouns of WordNet; their vectors are read from the folder, or made by this encoder and kept there",
     )
+    parser.add_argument("--keep", type=Path, help="folder in which the model of every size is kept; default: nowhere")
     parser.add_argument("--one", help=argparse.SUPPRESS)
+    parser.add_argument("--vectors", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one is not None:
         wordnet = options.wordnet if options.one == "wordnet" else []
-        print(json.dumps(measure(0 if wordnet else int(options.one), wordnet)))
+        print(json.dumps(measure(0 if wordnet else int(options.one), wordnet, options.vectors, options.keep)))
         return
     record = options.out.with_suffix(".json")
     results = json.loads(record.read_text(encoding="utf-8")) if record.is_file() else {}
     for key in [*map(str, options.sizes), *(["wordnet"] if options.wordnet else [])]:
         if key not in results:
-            run = subprocess.run(
-                [sys.executable, __file__, *sys.argv[1:], "--one", key], check=True, stdout=subprocess.PIPE, text=True
-            )
-            results[key] = json.loads(run.stdout.splitlines()[-1])
+            results[key] = run_apart(key, options.wordnet if key == "wordnet" else [], options.keep)
             atomic.write_text(record, json.dumps(results, indent=1) + "\n")
             print(key, json.dumps(results[key]), flush=True)
     sizes = " ".join(key for key in results if key.isdigit())

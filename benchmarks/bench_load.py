@@ -11,6 +11,7 @@ apart, then loading, the first suggestion, and a second one; memory is what is r
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import time
 from pathlib import Path
@@ -45,7 +46,7 @@ def make(size: int, folder: Path) -> None:
         novelty=NoveltyScale.of(full),
     )
     fitted = assemble(
-        encoder=made_up.Known({}),
+        encoder=made_up.Known(),
         network=new_network(made_up.DIM, config, 0).eval(),
         ranker=ranker,
         history=(),
@@ -61,23 +62,24 @@ def resident() -> float:
     return pages * os.sysconf("SC_PAGE_SIZE") / 1e9
 
 
-def measure(folder: Path) -> None:
-    """Print seconds and memory of loading and of the first suggestions."""
+def measure(folder: Path) -> dict[str, dict[str, float]]:
+    """Seconds, processor seconds and resident memory by step: imports, loading, the first suggestion, a second one."""
     torch.set_num_threads(1)
-
-    def step(label: str, began: tuple[float, float]) -> tuple[float, float]:
-        now = time.perf_counter(), time.process_time()
-        wall, cpu = (b - a for a, b in zip(began, now, strict=True))
-        print(f"{label}: {wall:.2f} s, {cpu:.2f} CPU s; {resident():.2f} GB resident", flush=True)
-        return time.perf_counter(), time.process_time()
-
-    print(f"imported: {time.process_time():.2f} CPU s; {resident():.2f} GB resident")
+    steps = {"imported": {"s": time.process_time(), "CPU s": time.process_time(), "GB resident": resident()}}
     began = time.perf_counter(), time.process_time()
-    model = Polaris.load(folder, encoder=made_up.Known({}))
-    began = step(f"loaded {len(model.taxonomy):,} concepts", began)
+
+    def done(label: str) -> None:
+        nonlocal began
+        wall, cpu = time.perf_counter() - began[0], time.process_time() - began[1]
+        steps[label] = {"s": wall, "CPU s": cpu, "GB resident": resident()}
+        began = time.perf_counter(), time.process_time()
+
+    model = Polaris.load(folder, encoder=made_up.Known())
+    done("loaded")
     for label in ("first suggestion", "second suggestion"):
         model.suggest(Concept(label, f"{label} of {model.taxonomy.names[7]}", model.taxonomy.descriptions[7]))
-        began = step(label, began)
+        done(label)
+    return steps
 
 
 def main() -> None:
@@ -91,7 +93,7 @@ def main() -> None:
     if options.command == "make":
         make(options.size, options.folder)
     else:
-        measure(options.folder)
+        print(json.dumps(measure(options.folder), indent=1))
 
 
 if __name__ == "__main__":

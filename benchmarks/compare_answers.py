@@ -41,7 +41,7 @@ def answers(folder: Path, count: int) -> list[dict[str, object]]:
     """The first parents of each query, in batches and, for every tenth, alone."""
     manifest = json.loads((folder / artifact.MANIFEST).read_text(encoding="utf-8"))
     made = manifest["encoder"]["name"] == made_up.Known.name
-    model = Polaris.load(folder, encoder=made_up.Known({}) if made else None)
+    model = Polaris.load(folder, encoder=made_up.Known() if made else None)
     asked = queries(model.taxonomy, count)
     batch = list(model.suggest_many(asked, k=K))
     if made:  # vectors are known now

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Iterable
+from pathlib import Path
 
 import numpy as np
 
@@ -48,26 +50,56 @@ def vectors(size: int, random_state: int = 0) -> np.ndarray:
     return rows
 
 
+def write_vectors(size: int, file: Path) -> None:
+    """Vectors of texts, followed by those of names, as one numpy array (2 · size, DIM) in a file."""
+    full = vectors(size)
+    stored = np.lib.format.open_memmap(file, "w+", np.float32, (2 * size, DIM))
+    stored[:size] = full
+    full += np.float32(0.5) * vectors(size, 1)
+    full /= np.linalg.norm(full, axis=1, keepdims=True)
+    stored[size:] = full
+
+
 class Known:
     """An encoder that looks vectors up: what is measured is everything but encoding.
 
     Texts that it does not know, such as concepts of other fields, get a random direction.
+
+    Parameters
+    ----------
+    file : path, optional
+        Vectors of texts and names, as `write_vectors` writes them. They are read anew by every call that needs them, so
+        that they take no memory in between.
+    concepts : iterable of Concept
+        Whose vectors these are.
     """
 
     name = "known"
     dim = DIM
 
-    def __init__(self, table: dict[str, np.ndarray]) -> None:
-        self.table = table
+    def __init__(self, file: Path | None = None, concepts: Iterable[Concept] = ()) -> None:
+        self.file = file
+        self.table: dict[str, np.ndarray] = {}
+        self.rows: dict[str, int] = {}
+        texts = [(concept.text, concept.name) for concept in concepts]
+        for place, (text, name) in enumerate(texts):
+            self.rows.setdefault(name, len(texts) + place)
+            self.rows[text] = place
 
     def encode(self, texts: list[str]) -> np.ndarray:
-        for text in set(texts).difference(self.table):
-            row = np.random.default_rng(zlib.crc32(text.encode())).standard_normal(DIM).astype(np.float32)
-            self.table[text] = row / np.linalg.norm(row)
-        return np.stack([self.table[text] for text in texts])
-
-
-def encoder(concepts: list[Concept], full: np.ndarray, name: np.ndarray) -> Known:
-    """Knows the texts and names of these concepts."""
-    table = {concept.name: row for concept, row in zip(concepts, name, strict=True)}
-    return Known(table | {concept.text: row for concept, row in zip(concepts, full, strict=True)})
+        vectors = np.empty((len(texts), DIM), np.float32)
+        places = np.full(len(texts), -1)
+        for number, text in enumerate(texts):
+            if text in self.table:
+                vectors[number] = self.table[text]
+            elif text in self.rows:
+                places[number] = self.rows[text]
+            else:
+                row = np.random.default_rng(zlib.crc32(text.encode())).standard_normal(DIM).astype(np.float32)
+                vectors[number] = row / np.linalg.norm(row)
+        stored = np.flatnonzero(places >= 0)
+        if len(stored) and self.file is not None:
+            file = np.load(self.file, mmap_mode="r")
+            for part in np.array_split(stored, 1 + len(stored) // 10_000):
+                vectors[part] = file[places[part]]
+        return vectors

@@ -36,7 +36,7 @@ class SelectedHead:
     Attributes
     ----------
     network : SphereNetwork
-        Trained on the whole seed for ``epochs``.
+        Trained on the whole seed for ``epochs``; or that of the trial, where the seed hardly misses what that lacks.
     history : tuple of Epoch
         Of the trial, so that its validation MRR is an honest estimate; without a trial, of the training itself.
     epochs : int
@@ -71,6 +71,7 @@ def fit_head(
     *,
     start: SphereNetwork | None = None,
     split: Split | None = None,
+    once: bool = False,
 ) -> SelectedHead:
     """Train a head on fixed vectors twice: with leaves held out to choose the epochs, then on the whole seed.
 
@@ -86,6 +87,8 @@ def fit_head(
         Weights to begin from in place of random ones.
     split : Split, optional
         Leaves to hold out; default: a share ``training.validation`` of them, none of a very small seed.
+    once : bool
+        Where leaves are held out, return the head trained without them and train none on the whole seed.
     """
     split = split or validation_split(seed, config.training.validation, run.random_state)
     trial = None
@@ -104,7 +107,8 @@ def fit_head(
             progress=run.progress,
             device=run.device,
         )
-    final = train_head(
+    final = trial if once else None
+    final = final or train_head(
         vectors,
         seed,
         config,

@@ -100,8 +100,8 @@ def fit(
             f"the taxonomy has too few leaves to fine-tune a part of '{encoder.name}'; fine-tune '{learner.name}' "
             "alone, or keep all of it frozen"
         )
-    head = fit_head(torch.from_numpy(views.full), seed, config, run, start=start, split=split)
     share = share and split is not None
+    head = fit_head(torch.from_numpy(views.full), seed, config, run, start=start, split=split, once=share)
     _add_heads_of_parts(head, encoder, views, seed, config, run, share=share, start=start)
     refit = _refit_head(vectors, head, config, run, share=share)
     untuned = FittedEmbedding(encoder, views, vectors, head, refit)
@@ -134,7 +134,7 @@ def _fit_tuned_once(
     vectors = encode_text_vectors(tuned, [*seed.concepts(), *foreign])
     views = _of_seed(vectors, seed)
     run = _labelled(run, "on-tuned-")
-    head = fit_head(torch.from_numpy(views.full), seed, config, run, split=split)
+    head = fit_head(torch.from_numpy(views.full), seed, config, run, split=split, once=share)
     _add_heads_of_parts(head, tuned, views, seed, config, run, share=share)
     refit = _refit_head(vectors, head, config, run, share=share)
     return FittedEmbedding(tuned, views, vectors, head, refit)
@@ -153,29 +153,26 @@ def _add_heads_of_parts(
 ) -> None:
     """Where several encoders stand side by side, train a head for each, as long as the one for all was trained.
 
-    With ``share``, where one head serves all folds, this is done for the head of the trial too.
+    With ``share``, where one head serves the folds and the queries, on what that was trained on.
     """
     dims = part_dims(encoder)
     if not dims:
         return
     before = start.heads_of_parts if start is not None and start.part_dims == dims else (None,) * len(dims)
-    heads = [(head.network, seed, "final")]
-    if share and head.trial is not None and head.split is not None:
-        heads.append((head.trial, head.split.seed, "validated"))
-    for network, taxonomy, name in heads:
-        rows = np.array([seed.position(id) for id in taxonomy.ids])
-        for number, part in enumerate(views.take(rows).split(dims)):
-            trained = train_head(
-                torch.from_numpy(part.full),
-                taxonomy,
-                config,
-                random_state=run.random_state,
-                start=before[number],
-                epochs=head.epochs,
-                checkpoint=run.checkpoints.at(f"{name}-encoder-{number + 1}"),
-                device=run.device,
-            )
-            network.parts.append(trained.network)
+    taxonomy, name = (head.split.seed, "validated") if share and head.split is not None else (seed, "final")
+    rows = np.array([seed.position(id) for id in taxonomy.ids])
+    for number, part in enumerate(views.take(rows).split(dims)):
+        trained = train_head(
+            torch.from_numpy(part.full),
+            taxonomy,
+            config,
+            random_state=run.random_state,
+            start=before[number],
+            epochs=head.epochs,
+            checkpoint=run.checkpoints.at(f"{name}-encoder-{number + 1}"),
+            device=run.device,
+        )
+        head.network.parts.append(trained.network)
 
 
 def _labelled(run: TrainingRun, label: str) -> TrainingRun:
@@ -242,7 +239,7 @@ def has_many_leaves(seed: Taxonomy, settings: RankingConfig) -> bool:
     Returns
     -------
     bool
-        Then one head, trained without these leaves, serves all folds.
+        Then one head, trained without these leaves, serves all folds and the queries after them.
     """
     return int(np.count_nonzero(seed.hideable)) >= _MANY * settings.examples
 

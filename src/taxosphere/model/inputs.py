@@ -17,6 +17,7 @@ from taxosphere.typing import Longs
 
 GRAPH_TOKENS = 12_288
 """Tokens of a step, padding included, whose graph is kept: about 2 GB for the packaged encoder."""
+_BLOCK = 1 << 12  # vectors lifted at once
 
 
 class Inputs(Protocol):
@@ -42,8 +43,10 @@ class FixedVectors:
     """Encoder vectors that do not change; they are lifted once for the whole training."""
 
     def __init__(self, vectors: Tensor, network: SphereNetwork) -> None:
-        with torch.no_grad():
-            self._lifted = network.lift(vectors.to(network.device))
+        self._lifted = torch.empty(vectors.shape, device=network.device)
+        with torch.no_grad():  # in blocks: what is computed on the way takes several times the memory of the result
+            for lifted, block in zip(self._lifted.split(_BLOCK), vectors.split(_BLOCK), strict=True):
+                lifted.copy_(network.lift(block.to(network.device)))
 
     def begin_step(self, concepts: Longs) -> None: ...
 

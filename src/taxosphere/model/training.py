@@ -160,9 +160,12 @@ def train_head(
         checkpoint=checkpoint,
         progress=progress,
     )
+    name = "" if checkpoint is None else fingerprint(task, network, vectors.detach().numpy().data)
     queries = None if validation is None else FixedVectors(validation.require_vectors(), network)
+    inputs = FixedVectors(vectors, network)
+    del vectors  # a copy of the caller's, made for this training, would take as much memory as the lifted ones
     with one_thread():
-        trained, _ = train(task, network, FixedVectors(vectors, network), queries, vectors.detach().numpy().data)
+        trained, _ = train(task, network, inputs, queries, name)
     return trained
 
 
@@ -215,7 +218,9 @@ def fine_tune(
     queries = None
     if validation is not None:
         queries = TrainableEncoder(learner, validation.require_texts(), network, bf16=bf16, layers=layers)
-    trained, kept = train(task, network, inputs, queries, json.dumps([encoder.identity, *texts]).encode())
+    data = json.dumps([encoder.identity, *texts]).encode()
+    name = "" if checkpoint is None else fingerprint(task, network, data)
+    trained, kept = train(task, network, inputs, queries, name)
     trained = replace(trained, encoder=encoder.with_weights({**encoder.tuned, **inputs.state()}))
     if trained.kept is None:
         return trained
@@ -235,9 +240,9 @@ def tuning(config: PolarisConfig) -> PolarisConfig:
 
 
 def train(
-    task: Task, network: SphereNetwork, inputs: Inputs, queries: Inputs | None, data: bytes | memoryview
+    task: Task, network: SphereNetwork, inputs: Inputs, queries: Inputs | None, name: str
 ) -> tuple[TrainedHead, dict[str, Tensor]]:
-    """Train until the epochs are over or validation no longer improves; ``data`` identifies the inputs.
+    """Train until the epochs are over or validation no longer improves; ``name`` is the `fingerprint` of checkpoints.
 
     Returns the head and all weights after the epoch ``task.keep``, by ``module.key``; none where it is 0.
     """
@@ -245,7 +250,6 @@ def train(
         return TrainedHead(network.cpu().eval(), ()), {}
     optimiser = make_optimiser(network, inputs, task.config)
     state = State(modules_of(network, inputs), optimiser)
-    name = "" if task.checkpoint is None else fingerprint(task, network, data)
     if task.checkpoint is not None:
         task.checkpoint.load(state, name)
     lineage = Lineage(task.seed)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from taxosphere.encoders.text.registry import TextVectors
 from taxosphere.ranking.calibration import Logistic
 from taxosphere.taxonomy import Concept, Taxonomy
-from taxosphere.taxonomy.hiding import LARGEST_SUBTREE, descendants
+from taxosphere.taxonomy.hiding import LARGEST_SUBTREE
 from taxosphere.typing import Floats, Longs
 
 # By feature: mean, standard deviation and weight in three other taxonomies (benchmarks/bench_new_parents.py).
@@ -154,15 +154,13 @@ def examples(
 
 def training_lists(taxonomy: Taxonomy, rng: np.random.Generator) -> list[Longs]:
     """Positions of the concepts of lists to learn from: a branch each, and leaves whose parents are not in the list."""
-    below = descendants(taxonomy)
+    below = taxonomy.descendant_csr
     counts = taxonomy.child_csr.counts
-    roots = [
-        i for i in np.flatnonzero((counts > 0) & (taxonomy.parent_csr.counts > 0)) if len(below[i]) < LARGEST_SUBTREE
-    ]
+    roots = np.flatnonzero((counts > 0) & (taxonomy.parent_csr.counts > 0) & (below.counts < LARGEST_SUBTREE))
     leaves = np.flatnonzero(taxonomy.hideable)
     lists = []
-    for root in rng.permutation(np.array(roots, np.int64))[:_LISTS].tolist():
-        branch = np.append(below[root], root)
+    for root in rng.permutation(roots)[:_LISTS].tolist():
+        branch = np.append(below.row(root), root)
         siblings = taxonomy.child_csr.row(int(taxonomy.parent_csr.row(root)[0]))
         beside = rng.permutation(siblings[counts[siblings] == 0])[:_BESIDE]
         elsewhere = rng.permutation(leaves)[: int(rng.choice(_ELSEWHERE))]

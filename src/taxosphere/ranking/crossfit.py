@@ -17,7 +17,7 @@ from taxosphere.ranking.features.compute import compute_features
 from taxosphere.ranking.features.novelty import NoveltyScale
 from taxosphere.ranking.features.shortlist import Shortlist, make_shortlist, novelty_of, query_blocks
 from taxosphere.ranking.lexical.tokens import ConceptTokens
-from taxosphere.ranking.queries import Queries, embed, encode_queries
+from taxosphere.ranking.queries import Queries, SpherePoints, embed, encode_queries
 from taxosphere.ranking.reading import MakeReader, ShortlistReader
 from taxosphere.ranking.retrieval import DEFAULT_FIRST_STAGE, FirstStage, Sample, fit_first_stage, sample_candidates
 from taxosphere.taxonomy import Concept, Taxonomy
@@ -298,7 +298,10 @@ class _Asking:
         index, blocks = self.fold.candidate_index(), list[AskedBlock]()
         for kind in (Kind.LEAF, Kind.INNER, Kind.MISSING):
             blocks += self.hidden(index, self.fold.numbers(kind), kind, self.fold.kept)
-        return [*blocks, *self.foreign(index, foreign, numbers, n_seed), *self.without_parents(index, rng)]
+        blocks += self.foreign(index, foreign, numbers, n_seed)
+        points = index.points
+        del index  # those without some parents take as much memory
+        return [*blocks, *self.without_parents(points, rng)]
 
     def hidden(self, index: CandidateIndex, numbers: Longs, kind: Kind, kept: Longs) -> Iterator[AskedBlock]:
         """Hidden concepts of the fold, by number; ``kept`` are the positions in the seed of the candidates."""
@@ -317,31 +320,41 @@ class _Asking:
             nowhere = [np.zeros(0, np.int64)] * len(rows)
             yield self._ask(index, queries, nowhere, Kind.FOREIGN, rows, self.fold.kept)
 
-    def without_parents(self, index: CandidateIndex, rng: np.random.Generator) -> Iterator[AskedBlock]:
+    def without_parents(self, points: SpherePoints, rng: np.random.Generator) -> Iterator[AskedBlock]:
         """Remove half of the leaves' parents from the fold's seed and rank the leaves again; then the other half.
 
         Children of a removed concept are left without it: would they move up to its parents, those would be right.
         Leaves that lose no parent are asked of the same seed, for comparison. It is parents that are drawn, not leaves:
         parents of drawn leaves would mostly be those with many children, and the number of children would seem to tell
-        whether a parent is missing.
+        whether a parent is missing. ``points`` are those of the fold's candidates.
         """
-        gold, size = self.fold.split.gold, len(index.taxonomy)
+        gold, size = self.fold.split.gold, len(self.fold.kept)
         some = rng.permutation(self.fold.numbers(Kind.LEAF))[:_NONE_QUERIES]
         if len(some) == 0:
             return
         parents = rng.permutation(np.unique(np.concatenate([gold[i] for i in some])))
         for removed in (parents[::2], parents[1::2]):
             kept = np.delete(np.arange(size), removed)
-            if len(kept) in (0, size):
-                continue
-            texts, tokens = index.text_vectors.take(kept), index.tokens.take(kept)
-            reduced = CandidateIndex(index.taxonomy.keep(kept), texts, index.points.take(kept), tokens)
-            share_removed = np.array([np.isin(gold[i], removed).mean() for i in some])
-            for share, kind in ((1, Kind.PARENT_REMOVED), (0, Kind.PARENT_KEPT)):  # some but not all: no clear answer
-                numbers = some[share_removed == share]
-                for block in self.hidden(reduced, numbers, kind, self.fold.kept[kept]):
-                    unanswered = [np.zeros(0, np.int64)] * len(block.gold)  # positions in the reduced seed differ
-                    yield replace(block, gold=unanswered)
+            if len(kept) not in (0, size):
+                share_removed = np.array([np.isin(gold[i], removed).mean() for i in some])
+                yield from self._reduced(kept, points, some[share_removed == 1], some[share_removed == 0])
+
+    def _reduced(self, kept: Longs, points: SpherePoints, without: Longs, others: Longs) -> Iterator[AskedBlock]:
+        """Leaves ``without`` parents and ``others``, by number, asked of the ``kept`` candidates of the fold alone.
+
+        Those with some of their parents are in neither: there is no clear answer to them.
+        """
+        in_seed = self.fold.kept[kept]
+        reduced = CandidateIndex(
+            taxonomy=self.fold.split.seed.keep(kept),
+            text_vectors=self.fold.text_vectors.take(in_seed),
+            points=points.take(kept),
+            parsed_tokens=self.fold.tokens.take(in_seed),
+        )
+        for kind, numbers in ((Kind.PARENT_REMOVED, without), (Kind.PARENT_KEPT, others)):
+            for block in self.hidden(reduced, numbers, kind, in_seed):
+                unanswered = [np.zeros(0, np.int64)] * len(block.gold)  # positions in the reduced seed differ
+                yield replace(block, gold=unanswered)
 
     def _ask(
         self, index: CandidateIndex, queries: Queries, gold: Sequence[Longs], kind: Kind, concept: Longs, kept: Longs

@@ -7,6 +7,7 @@ ranker that learns from all of them.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -51,34 +52,34 @@ class Hiding:
         self.taxonomy, self.rng = taxonomy, rng
         self.hidden = np.zeros(len(taxonomy), bool)
         self.frozen = np.zeros(len(taxonomy), bool)
-        self._descendants = descendants(taxonomy)
+        self._descendants = taxonomy.descendant_csr
 
     def subtrees(self, most: int) -> list[Longs]:
         """Inner concepts with all below them, 2 to `LARGEST_SUBTREE` concepts each and at most ``most`` together."""
         taken: list[Longs] = []
-        for root in self._inner_in_random_order():
-            below = np.append(self._descendants[root], root)
-            if sum(map(len, taken)) + len(below) <= most and self._can_hide(root, below):
-                self._hide(root, below)
-                taken.append(np.sort(below))
+        left = most
+        for root, size in self._subtrees_in_random_order():
+            if size <= left and self._can_hide(root):
+                taken.append(np.sort(self._hide_subtree(root)))
+                left -= size
         return taken
 
     def missing_parents(self, most: int, most_parents: int) -> list[MissingParent]:
         """Parents of leaves with all below them, at most ``most`` concepts below at most ``most_parents`` parents."""
         taken: list[MissingParent] = []
         counts = self.taxonomy.child_csr.counts
-        for parent in self._inner_in_random_order():
-            below = np.append(self._descendants[parent], parent)
-            if sum(len(each.hidden) for each in taken) + len(below) > most or len(taken) >= most_parents:
+        left = most
+        for parent, size in self._subtrees_in_random_order():
+            if size > left or len(taken) >= most_parents:
                 continue
             leaves = [
                 child
                 for child in self.taxonomy.child_csr.row(parent)
                 if counts[child] == 0 and len(self.taxonomy.parent_csr.row(child)) == 1
             ]
-            if leaves and self._can_hide(parent, below):
-                self._hide(parent, below)
-                taken.append(MissingParent(np.array(leaves, np.int64), below))
+            if leaves and self._can_hide(parent):
+                taken.append(MissingParent(np.array(leaves, np.int64), self._hide_subtree(parent)))
+                left -= size
         return taken
 
     def inner(self, most: int) -> Longs:
@@ -111,9 +112,22 @@ class Hiding:
         inner = np.flatnonzero((counts > 0) & (self.taxonomy.parent_csr.counts > 0))
         return [int(i) for i in self.rng.permutation(inner)]
 
-    def _can_hide(self, root: int, below: Longs) -> bool:
-        free = not (self.hidden[below] | self.frozen[below]).any()
-        return len(below) <= LARGEST_SUBTREE and free and self._parents_stay(root)
+    def _subtrees_in_random_order(self) -> Iterator[tuple[int, int]]:
+        """Inner concepts with at most `LARGEST_SUBTREE` concepts in their subtrees, and how many there are."""
+        sizes = self._descendants.counts + 1
+        return ((root, int(sizes[root])) for root in self._inner_in_random_order() if sizes[root] <= LARGEST_SUBTREE)
+
+    def _subtree(self, root: int) -> Longs:
+        return np.append(self._descendants.row(root), root)
+
+    def _can_hide(self, root: int) -> bool:
+        subtree = self._subtree(root)
+        return not (self.hidden[subtree] | self.frozen[subtree]).any() and self._parents_stay(root)
+
+    def _hide_subtree(self, root: int) -> Longs:
+        subtree = self._subtree(root)
+        self._hide(root, subtree)
+        return subtree
 
     def _parents_stay(self, concept: int) -> bool:
         return not self.hidden[self.taxonomy.parent_csr.row(concept)].any()
@@ -121,15 +135,6 @@ class Hiding:
     def _hide(self, root: int, concepts: Longs) -> None:
         self.hidden[concepts] = True
         self.frozen[self.taxonomy.parent_csr.row(root)] = True
-
-
-def descendants(taxonomy: Taxonomy) -> list[Longs]:
-    """All descendants of every concept, as positions."""
-    above = taxonomy.ancestor_csr
-    owner = np.repeat(np.arange(len(taxonomy)), above.counts)
-    order = np.argsort(above.indices, kind="stable")
-    ends = np.cumsum(np.bincount(above.indices, minlength=len(taxonomy)))
-    return [np.sort(part) for part in np.split(owner[order], ends[:-1])] if len(taxonomy) else []
 
 
 @dataclass(frozen=True)

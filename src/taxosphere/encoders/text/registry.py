@@ -23,6 +23,7 @@ from taxosphere.taxonomy.formats.io.streams import expand_home
 from taxosphere.typing import CountProgress, Floats
 
 _UNIT_TOLERANCE = 1e-4  # rows this close to length one are left as they are, bit for bit
+_CHECKED = 1 << 14  # vectors of a caller's encoder that are checked at once: squares of all would fill the memory
 _WORTH_STORING = 16  # encoding a handful takes less time than writing it safely
 _RECENT = 256  # texts of small requests whose vectors stay in memory
 _STORE_EVERY = 1024  # a kill in the middle of a long run loses at most this many texts
@@ -75,10 +76,15 @@ class CheckedEncoder:
             raise InputError(
                 f"{who} returned an array of shape {vectors.shape} for {expected[0]} texts, not {expected}"
             )
-        if not np.isfinite(vectors).all():
-            row = int((~np.isfinite(vectors)).any(axis=1).argmax())
-            raise InputError(f"{who} returned a number that is not finite for '{texts[row]}'")
-        norms = np.linalg.norm(vectors, axis=1)
+        norms = np.empty(len(vectors), vectors.dtype)
+        for start in range(0, len(vectors), _CHECKED):
+            block = vectors[start : start + _CHECKED]
+            finite = np.isfinite(block).all(axis=1)
+            if not finite.all():
+                raise InputError(
+                    f"{who} returned a number that is not finite for '{texts[start + int(finite.argmin())]}'"
+                )
+            norms[start : start + _CHECKED] = np.linalg.norm(block, axis=1)
         if (norms == 0).any():
             raise InputError(f"{who} returned a zero vector for '{texts[int((norms == 0).argmax())]}'")
         if (np.abs(norms - 1) > _UNIT_TOLERANCE).any():
