@@ -32,7 +32,7 @@ from taxosphere import Concept, Polaris, Taxonomy
 from taxosphere.cli.commands.demo import hidden_edam
 from taxosphere.encoders.text import registry as text_encoders
 from taxosphere.evaluation.reliability import auroc, expected_calibration_error
-from taxosphere.ranking.crossfit import Kind
+from taxosphere.ranking.folds import Kind
 from taxosphere.taxonomy.checks import repair
 from taxosphere.taxonomy.split import Split, hide, leaves, published, read_parts
 

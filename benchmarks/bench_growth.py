@@ -27,7 +27,7 @@ import torch
 from taxosphere import Concept, Polaris, Taxonomy, atomic, fitting
 from taxosphere.encoders.text import registry
 from taxosphere.model import training
-from taxosphere.ranking import crossfit
+from taxosphere.ranking import crossfit, folds
 from taxosphere.ranking.lexical.index import LexicalIndex
 from taxosphere.ranking.lexical.tokens import ConceptTokens
 
@@ -111,7 +111,7 @@ def measure(size: int, wordnet: list[str], vectors: Path, folder: Path) -> dict[
     phases.watch(fitting.embedding, "train_head", "heads of the folds")
     phases.watch(LexicalIndex, "__init__", "matrices of words")
     phases.watch(ConceptTokens, "take", "words of a part")
-    phases.watch(crossfit, "hide", "hiding concepts")
+    phases.watch(folds, "hide", "hiding concepts")
     phases.watch(fitting, "assemble", "assembling the model")
     phases.watch(fitting.Insertion, "fit", "insertion")
     phases.watch(fitting.NewParents, "fit", "parents among new concepts")

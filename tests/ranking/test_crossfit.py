@@ -10,10 +10,11 @@ from taxosphere.encoders.text.registry import encode_text_vectors
 from taxosphere.model.config import PolarisConfig
 from taxosphere.model.embedding import RefitWithout, frozen
 from taxosphere.ranking import crossfit
-from taxosphere.ranking.crossfit import Kind, make_examples, make_folds
+from taxosphere.ranking.crossfit import make_examples
 from taxosphere.ranking.features.catalogue import FAMILIES
 from taxosphere.ranking.features.compute import N_ORPHAN_FEATURES
 from taxosphere.ranking.features.novelty import NOVELTY_FEATURES, NoveltyScale
+from taxosphere.ranking.folds import Kind, make_folds
 from taxosphere.ranking.retrieval import DEFAULT_FIRST_STAGE
 
 CONFIG = PolarisConfig().with_overrides(("training.epochs=2", "ranking.folds=3"))
@@ -58,7 +59,7 @@ def test_queries_asked_again_miss_all_their_parents_or_none(monkeypatch: pytest.
 
     monkeypatch.setattr(crossfit, "make_shortlist", watched)
     asking = crossfit._Asking(fold, FAMILIES, DEFAULT_FIRST_STAGE, None)
-    blocks = list(asking.without_parents(fold.candidate_index(), np.random.default_rng(3)))
+    blocks = list(asking.without_parents(np.random.default_rng(3)))
     assert {block.kind for block in blocks} == {Kind.PARENT_REMOVED, Kind.PARENT_KEPT}
     for left, block in zip(seeds, blocks, strict=True):
         for position in block.concept.tolist():

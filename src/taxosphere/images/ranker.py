@@ -19,10 +19,11 @@ from taxosphere.encoders.text.registry import TextVectors
 from taxosphere.images.whitening import WithinClassWhitening, label_means, texts_match_images, unit
 from taxosphere.model.config import RankingConfig
 from taxosphere.orbit import gate
-from taxosphere.ranking.crossfit import AskedBlock, Examples, Kind, join_blocks
+from taxosphere.ranking.crossfit import AskedBlock, Examples, join_blocks
 from taxosphere.ranking.features.candidates import CandidateIndex
 from taxosphere.ranking.features.compute import N_ORPHAN_FEATURES, most_similar_child_dense, vote_weights
 from taxosphere.ranking.features.shortlist import Shortlist, query_blocks
+from taxosphere.ranking.folds import Kind
 from taxosphere.ranking.queries import SpherePoints
 from taxosphere.ranking.ranker import Ranker, Ranking
 from taxosphere.ranking.ranker_training import fit_ranker_on_examples

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import torch
@@ -18,6 +19,7 @@ from taxosphere.taxonomy import Taxonomy
 from taxosphere.taxonomy.split import Split, leaves
 
 _VALIDATED = 1024  # held-out leaves that are ranked after an epoch, at most: ranking all would grow with the square
+_CANDIDATES = 1 << 17  # concepts, besides their parents, that they are ranked among, at most
 _FEWEST_LEAVES = 20  # below, a tenth of them says nothing about when to stop
 
 
@@ -91,34 +93,24 @@ def fit_head(
         Where leaves are held out, return the head trained without them and train none on the whole seed.
     """
     split = split or validation_split(seed, config.training.validation, run.random_state)
-    trial = None
-    if split is not None:
-        kept = torch.tensor([seed.position(id) for id in split.seed.ids])
-        chosen = np.linspace(0, len(split.queries) - 1, min(len(split.queries), _VALIDATED)).astype(np.int64)
-        queries = torch.tensor([seed.position(split.queries[i].id) for i in chosen])
-        trial = train_head(
-            vectors[kept],
-            split.seed,
-            config,
-            random_state=run.random_state,
-            start=start,
-            validation=Validation(tuple(split.gold[i] for i in chosen), vectors[queries]),
-            checkpoint=run.checkpoints.at("validated"),
-            progress=run.progress,
-            device=run.device,
-        )
-    final = trial if once else None
-    final = final or train_head(
-        vectors,
-        seed,
-        config,
+    train = partial(
+        train_head,
+        config=config,
         random_state=run.random_state,
         start=start,
-        epochs=None if trial is None else trial.best,
-        checkpoint=run.checkpoints.at("final"),
         progress=run.progress,
         device=run.device,
     )
+    trial = None
+    if split is not None:
+        kept = torch.tensor([seed.position(id) for id in split.seed.ids])
+        validation = _validation(vectors, seed, split, run.random_state)
+        trial = train(vectors[kept], split.seed, validation=validation, checkpoint=run.checkpoints.at("validated"))
+    if trial is not None and once:
+        final = trial
+    else:
+        epochs = None if trial is None else trial.best
+        final = train(vectors, seed, epochs=epochs, checkpoint=run.checkpoints.at("final"))
     return SelectedHead(
         network=final.network,
         history=(trial or final).history,
@@ -127,6 +119,18 @@ def fit_head(
         split=split,
         vectors=vectors,
     )
+
+
+def _validation(vectors: Tensor, seed: Taxonomy, split: Split, random_state: int) -> Validation:
+    """At most `_VALIDATED` of the leaves held out, ranked among at most `_CANDIDATES` concepts and their parents."""
+    chosen = np.linspace(0, len(split.queries) - 1, min(len(split.queries), _VALIDATED)).astype(np.int64)
+    queries = vectors[torch.tensor([seed.position(split.queries[i].id) for i in chosen])]
+    gold = tuple(split.gold[i] for i in chosen)
+    if len(split.seed) <= _CANDIDATES:
+        return Validation(gold, queries)
+    drawn = np.random.default_rng([random_state, 17]).permutation(len(split.seed))[:_CANDIDATES]
+    candidates = np.unique(np.concatenate([drawn, *gold]))
+    return Validation(tuple(np.searchsorted(candidates, row) for row in gold), queries, candidates=candidates)
 
 
 def fit_tuned(

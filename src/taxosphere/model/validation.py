@@ -36,18 +36,23 @@ class Validation:
         Texts of the queries, for fine-tuning.
     gate : Gate, optional
         Rank by the cosine behind this gate; default: compare as in the loss.
+    candidates : integer array, optional
+        Positions, ascending, of the concepts among which queries are ranked, for training on fixed vectors; positions
+        in ``gold`` count these alone. Default: all concepts of the seed.
     """
 
     gold: tuple[Longs, ...]
     vectors: Tensor | None = None
     texts: tuple[str, ...] | None = None
     gate: Gate | None = None
+    candidates: Longs | None = None
 
     def to_bytes(self) -> bytes:
         """Everything in it as bytes, for the fingerprint of a training."""
         vectors = b"" if self.vectors is None else self.vectors.detach().numpy().tobytes()
         gate = b"" if self.gate is None else self.gate.thresholds.tobytes() + self.gate.mode.encode()
-        return json.dumps([[gold.tolist() for gold in self.gold], self.texts]).encode() + vectors + gate
+        candidates = b"" if self.candidates is None else self.candidates.tobytes()
+        return json.dumps([[gold.tolist() for gold in self.gold], self.texts]).encode() + vectors + gate + candidates
 
     def require_vectors(self) -> Tensor:
         """The vectors; ValueError where there are none."""
@@ -65,9 +70,11 @@ class Validation:
 def mean_reciprocal_rank(
     network: SphereNetwork, seed: Inputs, queries: Inputs, validation: Validation, config: LossConfig
 ) -> float:
-    """Mean of 1 / `ranks` of the queries among all concepts of the seed."""
+    """Mean of 1 / `ranks` of the queries among the candidates of the validation."""
     with torch.no_grad():  # in blocks: hidden layers of all concepts would fill the memory
-        blocks = [network.from_lifted(block).cpu() for block in torch.split(seed.lift_all(), _BLOCK)]
+        rows = validation.candidates
+        lifted = seed.lift_all() if rows is None else seed.lifted(rows)
+        blocks = [network.from_lifted(block).cpu() for block in torch.split(lifted, _BLOCK)]
         candidates = blocks[0] if len(blocks) == 1 else Embedding(*map(torch.cat, zip(*blocks, strict=True)))
         points = network.points(queries.lift_all()).cpu()
     return float(torch.from_numpy(1.0 / ranks(points, candidates, validation.gold, config, validation.gate)).mean())

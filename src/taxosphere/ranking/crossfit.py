@@ -4,45 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from enum import IntEnum
 
 import numpy as np
 
-from taxosphere.encoders.text.registry import TextVectors
 from taxosphere.model.config import PolarisConfig, RankingConfig
 from taxosphere.model.embedding import RefitWithout, ranker_folds
-from taxosphere.model.network import SphereNetwork
 from taxosphere.ranking.features.candidates import CandidateIndex
 from taxosphere.ranking.features.compute import compute_features
 from taxosphere.ranking.features.novelty import NoveltyScale
 from taxosphere.ranking.features.shortlist import Shortlist, make_shortlist, novelty_of, query_blocks
+from taxosphere.ranking.folds import Fold, Kind, make_folds
 from taxosphere.ranking.lexical.tokens import ConceptTokens
-from taxosphere.ranking.queries import Queries, SpherePoints, embed, encode_queries
+from taxosphere.ranking.queries import Queries, encode_queries
 from taxosphere.ranking.reading import MakeReader, ShortlistReader
 from taxosphere.ranking.retrieval import DEFAULT_FIRST_STAGE, FirstStage, Sample, fit_first_stage, sample_candidates
 from taxosphere.taxonomy import Concept, Taxonomy
-from taxosphere.taxonomy.split import Split, hide
 from taxosphere.typing import Booleans, Floats, Longs, Progress
 
 _FIRST_STAGE_QUERIES = 200  # of a fold, to train the first stage on: it has few weights
 _NONE_QUERIES = 480  # of a fold, to train "none of these" on
-
-
-class Kind(IntEnum):
-    """What was hidden when an example was asked."""
-
-    LEAF = 0
-    """A leaf; its parents stayed."""
-    INNER = 1
-    """An inner concept; its children moved up to its parents."""
-    MISSING = 2
-    """A leaf with its parent and all below that; the nearest ancestor left is right, and so is "none of these"."""
-    FOREIGN = 3
-    """Nothing: a concept of another field, which belongs nowhere."""
-    PARENT_REMOVED = 4
-    """A leaf and all its parents, whose other children were left without them."""
-    PARENT_KEPT = 5
-    """A leaf, asked where parents of others were removed and its own stayed."""
 
 
 NONE_KINDS = (Kind.MISSING, Kind.FOREIGN, Kind.PARENT_REMOVED)
@@ -167,55 +147,6 @@ def join_blocks(blocks: Sequence[AskedBlock], first_stage: FirstStage = DEFAULT_
     )
 
 
-@dataclass(frozen=True)
-class Fold:
-    """Concepts hidden together, and what was trained without them.
-
-    Attributes
-    ----------
-    split
-        The seed without these concepts, those that are asked as queries, and their right answers.
-    kind
-        (queries,) a `Kind` each.
-    kept
-        Positions in the whole seed of the concepts that are left.
-    hidden
-        Positions in the whole seed of the queries.
-    tokens, text_vectors
-        Of the whole seed; vectors of foreign concepts follow.
-    network
-        The head trained without the hidden concepts.
-    """
-
-    split: Split
-    kind: Longs
-    kept: Longs
-    hidden: Longs
-    tokens: ConceptTokens
-    text_vectors: TextVectors
-    network: SphereNetwork
-
-    def candidate_index(self) -> CandidateIndex:
-        """The concepts that are left, as candidates. Not cached: those of all folds would fill the memory."""
-        seed, text_vectors = self.split.seed, self.text_vectors.take(self.kept)
-        return CandidateIndex(
-            taxonomy=seed,
-            text_vectors=text_vectors,
-            points=embed(self.network, text_vectors.full),
-            parsed_tokens=self.tokens.take(self.kept),
-        )
-
-    def queries(self, numbers: Longs) -> tuple[Queries, list[Longs]]:
-        """Hidden concepts as queries, by number, and the positions of their right answers."""
-        concepts = [self.split.queries[i] for i in numbers]
-        encoded = encode_queries(self.network, concepts, self.text_vectors.take(self.hidden[numbers]))
-        return encoded, [self.split.gold[i] for i in numbers]
-
-    def numbers(self, kind: Kind) -> Longs:
-        """Numbers of the queries of a kind."""
-        return np.flatnonzero(self.kind == kind)
-
-
 def make_examples(
     seed: Taxonomy,
     refit: RefitWithout,
@@ -299,9 +230,8 @@ class _Asking:
         for kind in (Kind.LEAF, Kind.INNER, Kind.MISSING):
             blocks += self.hidden(index, self.fold.numbers(kind), kind, self.fold.kept)
         blocks += self.foreign(index, foreign, numbers, n_seed)
-        points = index.points
-        del index  # those without some parents take as much memory
-        return [*blocks, *self.without_parents(points, rng)]
+        del index  # the candidates without some parents take as much memory
+        return [*blocks, *self.without_parents(rng)]
 
     def hidden(self, index: CandidateIndex, numbers: Longs, kind: Kind, kept: Longs) -> Iterator[AskedBlock]:
         """Hidden concepts of the fold, by number; ``kept`` are the positions in the seed of the candidates."""
@@ -320,13 +250,13 @@ class _Asking:
             nowhere = [np.zeros(0, np.int64)] * len(rows)
             yield self._ask(index, queries, nowhere, Kind.FOREIGN, rows, self.fold.kept)
 
-    def without_parents(self, points: SpherePoints, rng: np.random.Generator) -> Iterator[AskedBlock]:
+    def without_parents(self, rng: np.random.Generator) -> Iterator[AskedBlock]:
         """Remove half of the leaves' parents from the fold's seed and rank the leaves again; then the other half.
 
         Children of a removed concept are left without it: would they move up to its parents, those would be right.
         Leaves that lose no parent are asked of the same seed, for comparison. It is parents that are drawn, not leaves:
         parents of drawn leaves would mostly be those with many children, and the number of children would seem to tell
-        whether a parent is missing. ``points`` are those of the fold's candidates.
+        whether a parent is missing.
         """
         gold, size = self.fold.split.gold, len(self.fold.kept)
         some = rng.permutation(self.fold.numbers(Kind.LEAF))[:_NONE_QUERIES]
@@ -337,22 +267,16 @@ class _Asking:
             kept = np.delete(np.arange(size), removed)
             if len(kept) not in (0, size):
                 share_removed = np.array([np.isin(gold[i], removed).mean() for i in some])
-                yield from self._reduced(kept, points, some[share_removed == 1], some[share_removed == 0])
+                yield from self._reduced(kept, some[share_removed == 1], some[share_removed == 0])
 
-    def _reduced(self, kept: Longs, points: SpherePoints, without: Longs, others: Longs) -> Iterator[AskedBlock]:
-        """Leaves ``without`` parents and ``others``, by number, asked of the ``kept`` candidates of the fold alone.
+    def _reduced(self, left: Longs, without: Longs, others: Longs) -> Iterator[AskedBlock]:
+        """Leaves ``without`` parents and ``others``, by number, asked of the candidates ``left`` in the fold.
 
         Those with some of their parents are in neither: there is no clear answer to them.
         """
-        in_seed = self.fold.kept[kept]
-        reduced = CandidateIndex(
-            taxonomy=self.fold.split.seed.keep(kept),
-            text_vectors=self.fold.text_vectors.take(in_seed),
-            points=points.take(kept),
-            parsed_tokens=self.fold.tokens.take(in_seed),
-        )
+        index = self.fold.candidate_index(left)
         for kind, numbers in ((Kind.PARENT_REMOVED, without), (Kind.PARENT_KEPT, others)):
-            for block in self.hidden(reduced, numbers, kind, in_seed):
+            for block in self.hidden(index, numbers, kind, self.fold.kept[left]):
                 unanswered = [np.zeros(0, np.int64)] * len(block.gold)  # positions in the reduced seed differ
                 yield replace(block, gold=unanswered)
 
@@ -363,43 +287,6 @@ class _Asking:
         if self.reader is not None:
             shortlist = self.reader.add_scores(shortlist, queries.concepts, index.taxonomy)
         return AskedBlock(kind, shortlist, novelty_of(self.novelty, shortlist), gold, concept, kept)
-
-
-def make_folds(
-    seed: Taxonomy,
-    refit: RefitWithout,
-    config: PolarisConfig,
-    *,
-    tokens: ConceptTokens | None = None,
-    random_state: int,
-    progress: Progress | None,
-) -> Iterator[Fold]:
-    """Hide concepts fold by fold, and train a head without each; parameters as for `make_examples`.
-
-    Leaves that are not chosen are never hidden, so that queries meet a taxonomy as complete as new concepts will.
-    """
-    plan = ranker_folds(seed, config.ranking, random_state)
-    tokens = tokens or ConceptTokens.parse(seed.concepts())
-    for number, part in enumerate(plan):
-        if progress is not None:
-            progress(number, len(plan), f"hiding fold {number + 1} of {len(plan)} for the ranker")
-        kinds = {Kind.LEAF: part.leaves, Kind.INNER: part.inner, Kind.MISSING: part.missing}
-        kind_of = {int(position): kind for kind, positions in kinds.items() for position in positions}
-        split = hide(seed, part.hidden, np.array(sorted(kind_of), np.int64))
-        if not split.queries:
-            continue
-        kept = np.delete(np.arange(len(seed)), part.hidden)
-        text_vectors, network = refit(split.seed, kept, 1000 + number + random_state)
-        hidden = np.array([seed.position(query.id) for query in split.queries])
-        yield Fold(
-            split=split,
-            kind=np.array([kind_of[position] for position in hidden.tolist()]),
-            kept=kept,
-            hidden=hidden,
-            tokens=tokens,
-            text_vectors=text_vectors,
-            network=network,
-        )
 
 
 def _first_stage_samples(fold: Fold, families: Sequence[str], random_state: int) -> list[Sample]:

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from taxosphere.model.config import RankingConfig
 from taxosphere.ranking import calibration
 from taxosphere.ranking.calibration import FirstPlace, Logistic, NoneOfThese
-from taxosphere.ranking.crossfit import Examples, Kind
+from taxosphere.ranking.crossfit import Examples
 from taxosphere.ranking.features.catalogue import encoder_of
+from taxosphere.ranking.folds import Kind
 from taxosphere.ranking.net import NetEnsemble, join_ensembles, train_nets
 from taxosphere.ranking.prior import Prior, nets_for_columns
 from taxosphere.typing import Booleans, Floats, Longs

@@ -10,7 +10,7 @@ import pytest
 from support.gram_encoder import GramEncoder
 from taxosphere import Concept, Taxonomy
 from taxosphere.encoders.text.registry import encode_text_vectors
-from taxosphere.ranking.features import compression, gather
+from taxosphere.ranking.features import candidates, compression, gather
 from taxosphere.ranking.features.candidates import CandidateIndex
 from taxosphere.ranking.features.catalogue import FAMILIES
 from taxosphere.ranking.features.compute import compute_features
@@ -167,3 +167,22 @@ def test_a_stored_index_gives_the_same_features(made_up: CandidateIndex, queries
     np.testing.assert_array_equal(before.orphan_features, after.orphan_features)
     first, second = (DEFAULT_FIRST_STAGE(index, before) for index in (made_up, again))
     np.testing.assert_array_equal(first, second)
+
+
+@pytest.mark.parametrize("retrieval", [FEW, WHOLE])
+def test_a_part_that_shares_vectors_has_the_features_of_one_with_its_own(
+    made_up: CandidateIndex, queries: Queries, monkeypatch: pytest.MonkeyPatch, retrieval: Retrieval
+) -> None:
+    for module in (candidates, gather):
+        monkeypatch.setattr(module, "PRODUCTS", 100)
+    kept = np.delete(np.arange(400), [3, 77, 250, 399])
+    taxonomy = made_up.taxonomy.keep(kept)
+    part = made_up.part(taxonomy, kept)
+    assert part.text_vectors is made_up.text_vectors
+    copied = CandidateIndex(taxonomy, made_up.text_vectors.take(kept), made_up.points.take(kept))
+    vars(copied)["compressed"] = part.compressed
+    shared, expected = (compute_features(index, queries, FAMILIES, retrieval=retrieval) for index in (part, copied))
+    assert np.array_equal(shared.pool.keys, expected.pool.keys)
+    assert list(shared.columns) == list(expected.columns)
+    for name, values in expected.columns.items():
+        np.testing.assert_allclose(shared.columns[name], values, atol=1e-6, err_msg=name)

@@ -294,8 +294,8 @@ class TextVectors:
     full: Floats
     name: Floats
 
-    def take(self, rows: NDArray[np.integer]) -> TextVectors:
-        """Those of some concepts."""
+    def take(self, rows: NDArray[np.integer] | slice) -> TextVectors:
+        """Those of some concepts; of a slice the same memory."""
         return TextVectors(self.full[rows], self.name[rows])
 
     def split(self, dims: Sequence[int]) -> list[TextVectors]:

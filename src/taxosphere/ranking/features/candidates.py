@@ -15,7 +15,7 @@ from scipy import sparse
 from taxosphere.encoders.text.registry import TextVectors
 from taxosphere.model.checkpoint import strip_prefix
 from taxosphere.orbit import gate
-from taxosphere.ranking.features.compression import CompressedVectors
+from taxosphere.ranking.features.compression import PRODUCTS, CompressedVectors
 from taxosphere.ranking.lexical.index import PHRASE, LexicalIndex
 from taxosphere.ranking.lexical.tokens import ConceptTokens
 from taxosphere.ranking.queries import SpherePoints
@@ -44,12 +44,16 @@ class CandidateIndex:
         The concepts on the sphere.
     parsed_tokens
         The words of the concepts where they were parsed before; None parses them when needed.
+    rows
+        (n,) rows of the candidates in ``text_vectors`` and ``points`` where these hold further concepts; None: they
+        hold the candidates alone.
     """
 
     taxonomy: Taxonomy
     text_vectors: TextVectors
     points: SpherePoints
     parsed_tokens: ConceptTokens | None = None
+    rows: Longs | None = None
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """What takes long to compute anew, as arrays."""
@@ -76,13 +80,24 @@ class CandidateIndex:
         )
         return index
 
+    def part(self, taxonomy: Taxonomy, kept: Longs) -> CandidateIndex:
+        """Some of the candidates, by position, in a hierarchy of their own."""
+        tokens = self.tokens.take(kept)
+        if len(kept) <= PRODUCTS:
+            return CandidateIndex(taxonomy, self.text_vectors.take(kept), self.points.take(kept), tokens)
+        part = CandidateIndex(taxonomy, self.text_vectors, self.points, tokens, kept)  # vectors are not copied
+        vars(part)["compressed"] = self.compressed.take(kept)  # directions of all concepts serve most of them as well
+        return part
+
     @cached_property
     def by_encoder(self) -> tuple[CandidateIndex, ...]:
         """The same candidates as each of several encoders side by side sees them; empty for a single one."""
         if not self.points.parts:
             return ()
         texts = self.text_vectors.split(self.points.part_dims)
-        indexes = tuple(CandidateIndex(self.taxonomy, *both) for both in zip(texts, self.points.parts, strict=True))
+        indexes = tuple(
+            CandidateIndex(self.taxonomy, *both, rows=self.rows) for both in zip(texts, self.points.parts, strict=True)
+        )
         for index in indexes:  # what does not depend on vectors is computed once
             vars(index).update({name: getattr(self, name) for name in _SHARED})
         return indexes
@@ -126,13 +141,23 @@ class CandidateIndex:
     @cached_property
     def log_normalizer(self) -> Floats:
         """(n,) log normalising constants of the candidates' von Mises-Fisher distributions."""
-        kappa = torch.from_numpy(self.points.kappa)
+        kappa = torch.from_numpy(self.kappa)
         return np.asarray(vmf.log_normalizer(self.points.z.shape[1], kappa).numpy(), np.float32)
+
+    @property
+    def kappa(self) -> Floats:
+        """(n,) concentrations of these distributions."""
+        return self.points.kappa if self.rows is None else self.points.kappa[self.rows]
 
     @cached_property
     def child_means(self) -> dict[str, Floats]:
         """(non-leaves, m) by measure: the unit mean of each candidate's children."""
         children, texts = self.children[self.non_leaves], self.text_vectors
+        if self.rows is not None:  # children as rows of the vectors
+            children = sparse.csr_array(
+                (children.data, self.rows[children.indices], children.indptr),
+                shape=(len(self.non_leaves), len(texts.full)),
+            )
         means = {}
         for measure, vectors in (("sphere", self.points.z), ("text", texts.full), ("name", texts.name)):
             total = children @ vectors

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from taxosphere.typing import Floats
+from taxosphere.typing import Floats, Longs
 
+PRODUCTS = 1 << 14
+"""With at most this many concepts each query is compared with all; else a search over compressed vectors leaves few."""
 DIMENSIONS = 96
 _SAMPLE = 20_000  # concepts that the directions are computed from
 _BLOCK = 1 << 14  # concepts compressed at once
@@ -45,6 +47,10 @@ class CompressedVectors:
             block = slice(start, start + _BLOCK)
             np.matmul(np.hstack([part[block] for part in parts]), directions, out=rows[block])
         return cls(directions, rows)
+
+    def take(self, kept: Longs) -> CompressedVectors:
+        """Only these concepts, in the same directions."""
+        return CompressedVectors(self.directions, self.rows[kept])
 
     def project(self, parts: Sequence[Floats]) -> Floats:
         """(q, d) of queries given by the same arrays (q, ·)."""

@@ -19,7 +19,8 @@ from taxosphere.orbit import gate
 from taxosphere.orbit.search import largest_columns
 from taxosphere.ranking.features.candidates import CandidateIndex
 from taxosphere.ranking.features.catalogue import check_families, of_encoder
-from taxosphere.ranking.features.gather import DEFAULT_RETRIEVAL, PRODUCTS, Retrieval, VectorSimilarities, gather
+from taxosphere.ranking.features.compression import PRODUCTS
+from taxosphere.ranking.features.gather import DEFAULT_RETRIEVAL, Retrieval, VectorSimilarities, gather
 from taxosphere.ranking.features.novelty import pool_nearness
 from taxosphere.ranking.features.pool import FeatureColumns, Pool, SparseRows
 from taxosphere.ranking.lexical.index import BAGS, PHRASE, EncodedBags, count_feature, share_feature
@@ -150,7 +151,7 @@ def sphere_features(index: CandidateIndex, vectors: VectorSimilarities, pool: Po
         "sphere similarity to children": vectors.to_children("sphere", pool),
         "gate margin": np.clip(similarity - threshold, -2, 2),
         "sphere direction similarity": direction,
-        "sphere likelihood": direction * index.points.kappa[pool.positions] + index.log_normalizer[pool.positions],
+        "sphere likelihood": direction * index.kappa[pool.positions] + index.log_normalizer[pool.positions],
     }
 
 

@@ -14,14 +14,13 @@ import numpy as np
 
 from taxosphere.orbit.search import dot_products, is_large_part, largest_among, largest_columns, top_k
 from taxosphere.ranking.features.candidates import CandidateIndex
+from taxosphere.ranking.features.compression import PRODUCTS
 from taxosphere.ranking.features.pool import Pool, SparseColumn, distinct_keys
 from taxosphere.ranking.lexical.matching import WIDE, LexicalScores
 from taxosphere.ranking.queries import Queries
 from taxosphere.typing import Floats, Longs
 
 MEASURES = ("text", "name", "sphere")
-PRODUCTS = 1 << 14
-"""With at most this many concepts each query is compared with all; else a search over compressed vectors leaves few."""
 
 
 @dataclass(frozen=True)
@@ -195,7 +194,9 @@ class VectorSimilarities:
         """(q, n) of all concepts."""
         if measure not in self._whole:
             concepts, asked = self._rows[measure]
-            self._whole[measure] = dot_products(asked, concepts)
+            self._whole[measure] = dot_products(
+                asked, concepts if self.index.rows is None else concepts[self.index.rows]
+            )
         return self._whole[measure]
 
     @cached_property
@@ -224,7 +225,7 @@ class VectorSimilarities:
             concepts = next(self._rows[measure][0] for measure in measures if measure not in values)
             same = [m for m in measures if m not in values and self._rows[m][0] is concepts]  # gathered once for these
             asked = np.stack([self._rows[measure][1] for measure in same], axis=2)  # (q, m, measures)
-            values |= dict(zip(same, pair_products(asked, concepts, pool), strict=True))
+            values |= dict(zip(same, pair_products(asked, concepts, pool, self.index.rows), strict=True))
         return values
 
     def to_children(self, measure: str, pool: Pool) -> Floats:
@@ -242,12 +243,14 @@ class VectorSimilarities:
         return values
 
 
-def pair_products(queries: Floats, rows: Floats, pool: Pool) -> Floats:
+def pair_products(queries: Floats, rows: Floats, pool: Pool, row_of: Longs | None = None) -> Floats:
     """Dot products (v, p) of pairs: of v vectors of each query (q, m, v) with the rows (n, m) of its pool.
 
-    The keys of the pool need not ascend within a query.
+    The keys of the pool need not ascend within a query. ``row_of`` (n,) has the row of each concept where ``rows`` hold
+    others too.
     """
     values = np.empty((len(pool), queries.shape[2]), np.float32)
+    positions = pool.positions if row_of is None else row_of[pool.positions]
     for query, part in zip(queries, pool.slices(), strict=True):
-        np.matmul(np.take(rows, pool.positions[part], axis=0), query, out=values[part])
+        np.matmul(np.take(rows, positions[part], axis=0), query, out=values[part])
     return np.ascontiguousarray(values.T)

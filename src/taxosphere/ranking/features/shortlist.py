@@ -10,8 +10,9 @@ import numpy as np
 from taxosphere.orbit.search import largest_columns
 from taxosphere.ranking.features.candidates import CandidateIndex
 from taxosphere.ranking.features.catalogue import CATALOGUE, FIRST_STAGE_SCORE, GAP, RANK, feature_of
+from taxosphere.ranking.features.compression import PRODUCTS
 from taxosphere.ranking.features.compute import compute_features, vector_features
-from taxosphere.ranking.features.gather import DEFAULT_RETRIEVAL, PRODUCTS, Retrieval, VectorSimilarities
+from taxosphere.ranking.features.gather import DEFAULT_RETRIEVAL, Retrieval, VectorSimilarities
 from taxosphere.ranking.features.novelty import NoveltyScale
 from taxosphere.ranking.features.pool import FeatureColumns, Pool
 from taxosphere.ranking.queries import Queries
