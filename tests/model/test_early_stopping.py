@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pytest
 import torch
 from torch import Tensor
 
@@ -10,11 +12,14 @@ from support.meadow import meadow
 from taxosphere import Taxonomy
 from taxosphere.encoders.text.transformer import TransformerEncoder
 from taxosphere.encoders.weights import locate
+from taxosphere.model import early_stopping, training
 from taxosphere.model.checkpoint import Checkpoints
 from taxosphere.model.config import PolarisConfig
 from taxosphere.model.early_stopping import fit_head, fit_tuned, validation_split
 from taxosphere.model.history import highest
+from taxosphere.model.network import SphereNetwork
 from taxosphere.model.training import TrainingRun, train_head
+from taxosphere.model.validation import Validation, mean_reciprocal_rank
 
 CONFIG = PolarisConfig().with_overrides(
     ["network.dim=12", "network.hidden=16", "training.epochs=10", "training.batch=16", "training.patience=2"]
@@ -62,6 +67,35 @@ def test_both_trainings_resume(grove: Grove, tmp_path: Path) -> None:
     assert seen == []
     assert torch.equal(weights(first.network), weights(again.network))
     assert first.epochs == again.epochs
+
+
+def test_one_training_is_enough_where_it_is_asked_for(grove: Grove, tmp_path: Path) -> None:
+    twice = fit_head(grove[1], grove[0], CONFIG, TrainingRun(1))
+    head = fit_head(grove[1], grove[0], CONFIG, TrainingRun(1, Checkpoints(tmp_path)), once=True)
+    assert head.network is head.trial
+    assert {file.name for file in tmp_path.iterdir()} == {"validated.safetensors"}
+    assert twice.trial is not None
+    assert torch.equal(weights(head.network), weights(twice.trial))
+
+
+def test_many_concepts_are_validated_among_some_that_hold_all_parents(
+    grove: Grove, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seed, asked = grove[0], list[Validation]()
+
+    def watched(network: SphereNetwork, *rest: Any) -> float:
+        asked.append(rest[2])
+        return mean_reciprocal_rank(network, *rest)
+
+    monkeypatch.setattr(early_stopping, "_CANDIDATES", 5)
+    monkeypatch.setattr(training, "mean_reciprocal_rank", watched)
+    head = fit_head(grove[1], seed, CONFIG, TrainingRun(1))
+    assert head.split is not None
+    candidates = asked[0].candidates
+    assert candidates is not None
+    assert len(candidates) < len(head.split.seed)
+    for there, among in zip(head.split.gold, asked[0].gold, strict=True):
+        assert candidates[among].tolist() == there.tolist()
 
 
 def test_tuning_is_kept_only_where_it_answers_better(tiny_folder: Path, tmp_path: Path) -> None:

@@ -15,7 +15,8 @@ from taxosphere.model.config import PolarisConfig
 from taxosphere.model.history import Epoch, best_epoch, finished
 from taxosphere.model.inputs import FixedVectors
 from taxosphere.model.negatives import Lineage
-from taxosphere.model.training import add_noise, fine_tune, make_optimiser, new_network, rate, train_head
+from taxosphere.model.riemannian import rate
+from taxosphere.model.training import add_noise, fine_tune, make_optimiser, new_network, train_head
 from taxosphere.model.validation import Validation, mean_reciprocal_rank
 from taxosphere.taxonomy.split import leaves
 

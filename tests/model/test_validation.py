@@ -43,6 +43,20 @@ def test_a_query_equal_to_its_parent_ranks_first() -> None:
     )
 
 
+def test_ranks_among_some_candidates_are_those_of_a_seed_with_these_alone() -> None:
+    network = SphereNetwork(4, NetworkConfig(dim=3, hidden=3), generator=torch.Generator().manual_seed(0))
+    vectors = torch.randn(30, 4, generator=torch.Generator().manual_seed(1))
+    rows, gold = np.array([1, 4, 5, 9, 17, 28]), tuple(np.array([i % 6]) for i in range(30))
+    queries = FixedVectors(torch.randn(30, 4, generator=torch.Generator().manual_seed(2)), network)
+    among, alone = (
+        validation.mean_reciprocal_rank(
+            network, FixedVectors(source, network), queries, validation.Validation(gold, candidates=some), LossConfig()
+        )
+        for source, some in ((vectors, rows), (vectors[rows], None))
+    )
+    assert 0.1 < among == alone < 1.0
+
+
 def test_a_score_that_is_no_number_ranks_last() -> None:
     broken = Embedding(torch.full((4, 2), torch.nan), torch.zeros(4, 2), torch.ones(4))
     found = validation.ranks(torch.ones(1, 2), broken, (np.array([1]),), LossConfig(logit="cosine"))

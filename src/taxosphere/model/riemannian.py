@@ -102,6 +102,14 @@ def clip(parameters: Iterable[nn.Parameter], most: float) -> None:
             gradient.mul_(most / length)
 
 
+def rate(step: int, steps: int, warmup: float, decay: bool) -> float:
+    """Share of the full learning rate: a linear rise over the ``warmup`` part, then level or half a cosine down."""
+    rising = max(1, round(warmup * steps))
+    if step < rising:
+        return (step + 1) / rising
+    return 0.5 * (1 + math.cos(math.pi * (step - rising) / max(1, steps - rising))) if decay else 1.0
+
+
 def _spherical_step(w: Tensor, grad: Tensor, moments: Moments, rate: float, betas: tuple[float, float]) -> None:
     gradient = maps.project_tangent(w, grad)
     factor = _update(moments, gradient, gradient.square().sum(-1, keepdim=True), rate, betas)

@@ -12,6 +12,7 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import torch
@@ -26,7 +27,7 @@ from taxosphere.model.history import Epoch, best_epoch, collapsed, finished, hig
 from taxosphere.model.inputs import FixedVectors, Inputs, TrainableEncoder
 from taxosphere.model.negatives import Lineage, mined_by
 from taxosphere.model.network import SphereNetwork
-from taxosphere.model.riemannian import Group, RiemannianAdam, clip
+from taxosphere.model.riemannian import Group, RiemannianAdam, clip, rate
 from taxosphere.model.threads import one_thread
 from taxosphere.model.validation import Validation, mean_reciprocal_rank
 from taxosphere.taxonomy import Taxonomy
@@ -137,10 +138,8 @@ def train_head(
         Epochs at most; default: ``training.epochs``.
     keep : int
         Also return the weights after this epoch, as ``kept``; training goes on at least that long.
-    checkpoint : Checkpoint, optional
-        File to resume from and to write to.
-    progress : callable, optional
-        Called after every epoch as ``progress(epoch, epochs)``.
+    checkpoint, progress : optional
+        A file to resume from and to write to; called after every epoch as ``progress(epoch, epochs)``.
     device : str
         Where to train; the network that is returned is in the memory of the processor.
 
@@ -160,13 +159,12 @@ def train_head(
         checkpoint=checkpoint,
         progress=progress,
     )
-    name = "" if checkpoint is None else fingerprint(task, network, vectors.detach().numpy().data)
+    name = fingerprint(task, network, vectors.detach().numpy().data)
     queries = None if validation is None else FixedVectors(validation.require_vectors(), network)
     inputs = FixedVectors(vectors, network)
     del vectors  # a copy of the caller's, made for this training, would take as much memory as the lifted ones
     with one_thread():
-        trained, _ = train(task, network, inputs, queries, name)
-    return trained
+        return train(task, network, inputs, queries, name)[0]
 
 
 def fine_tune(
@@ -214,12 +212,9 @@ def fine_tune(
         progress=progress,
     )
     bf16, layers = config.training.bf16, config.training.encoder_layers
-    inputs = TrainableEncoder(learner, texts, network, bf16=bf16, layers=layers)
-    queries = None
-    if validation is not None:
-        queries = TrainableEncoder(learner, validation.require_texts(), network, bf16=bf16, layers=layers)
-    data = json.dumps([encoder.identity, *texts]).encode()
-    name = "" if checkpoint is None else fingerprint(task, network, data)
+    encoded = partial(TrainableEncoder, learner, network=network, bf16=bf16, layers=layers)
+    inputs, queries = encoded(texts), None if validation is None else encoded(validation.require_texts())
+    name = fingerprint(task, network, json.dumps([encoder.identity, *texts]).encode())
     trained, kept = train(task, network, inputs, queries, name)
     trained = replace(trained, encoder=encoder.with_weights({**encoder.tuned, **inputs.state()}))
     if trained.kept is None:
@@ -373,14 +368,6 @@ def add_noise(points: Tensor, noise: float, rng: np.random.Generator) -> Tensor:
     )
 
 
-def rate(step: int, steps: int, warmup: float, decay: bool) -> float:
-    """Share of the full learning rate: a linear rise over the ``warmup`` part, then level or half a cosine down."""
-    rising = max(1, round(warmup * steps))
-    if step < rising:
-        return (step + 1) / rising
-    return 0.5 * (1 + math.cos(math.pi * (step - rising) / max(1, steps - rising))) if decay else 1.0
-
-
 def mean_cosine(points: Tensor) -> float:
     """Mean cosine between two different points (n, d) on the sphere; 0 where there is only one."""
     n = len(points)
@@ -393,7 +380,9 @@ def is_over(task: Task, history: Sequence[Epoch]) -> bool:
 
 
 def fingerprint(task: Task, network: SphereNetwork, data: bytes | memoryview) -> str:
-    """Digest of settings, initial weights and data, so that a checkpoint cannot continue another training."""
+    """Digest of settings, initial weights and data, so that a checkpoint cannot continue another; "" without one."""
+    if task.checkpoint is None:
+        return ""
     digest = hashlib.blake2b(digest_size=16)
     digest.update(task.config.model_dump_json(include={"network", "loss", "training"}).encode())
     digest.update(f"{task.random_state} {task.epochs} {task.keep} {len(task.seed)}".encode())

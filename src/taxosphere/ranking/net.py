@@ -14,9 +14,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from taxosphere.model.config import RankingConfig
-from taxosphere.model.riemannian import Group, RiemannianAdam
+from taxosphere.model.riemannian import Group, RiemannianAdam, rate
 from taxosphere.model.threads import one_thread
-from taxosphere.model.training import rate
 from taxosphere.ranking.calibration import moments
 from taxosphere.typing import Booleans, Floats, Longs
 
