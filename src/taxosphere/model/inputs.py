@@ -45,7 +45,7 @@ class FixedVectors:
     def __init__(self, vectors: Tensor, network: SphereNetwork) -> None:
         self._lifted = torch.empty(vectors.shape, device=network.device)
         with torch.no_grad():  # in blocks: what is computed on the way takes several times the memory of the result
-            for lifted, block in zip(self._lifted.split(_BLOCK), vectors.split(_BLOCK), strict=True):
+            for lifted, block in zip(*(torch.split(each, _BLOCK) for each in (self._lifted, vectors)), strict=True):
                 lifted.copy_(network.lift(block.to(network.device)))
 
     def begin_step(self, concepts: Longs) -> None: ...
