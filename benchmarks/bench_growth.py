@@ -98,6 +98,7 @@ def write_vectors(size: int, wordnet: list[str], folder: Path) -> Path:
 def measure(size: int, wordnet: list[str], vectors: Path, folder: Path) -> dict[str, Any]:
     """All figures of one size; the model is saved in the folder."""
     torch.set_num_threads(1)
+    folder.mkdir(parents=True, exist_ok=True)
     taxonomy = read(size, wordnet)
     encoder = made_up.Known(vectors, taxonomy.concepts())
     phases = Phases()

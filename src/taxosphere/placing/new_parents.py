@@ -20,6 +20,7 @@ from taxosphere.encoders.text.registry import TextVectors
 from taxosphere.ranking.calibration import Logistic
 from taxosphere.taxonomy import Concept, Taxonomy
 from taxosphere.taxonomy.hiding import LARGEST_SUBTREE
+from taxosphere.taxonomy.structure import transpose
 from taxosphere.typing import Floats, Longs
 
 # By feature: mean, standard deviation and weight in three other taxonomies (benchmarks/bench_new_parents.py).
@@ -154,7 +155,7 @@ def examples(
 
 def training_lists(taxonomy: Taxonomy, rng: np.random.Generator) -> list[Longs]:
     """Positions of the concepts of lists to learn from: a branch each, and leaves whose parents are not in the list."""
-    below = taxonomy.descendant_csr
+    below = transpose(taxonomy.ancestor_csr)
     counts = taxonomy.child_csr.counts
     roots = np.flatnonzero((counts > 0) & (taxonomy.parent_csr.counts > 0) & (below.counts < LARGEST_SUBTREE))
     leaves = np.flatnonzero(taxonomy.hideable)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taxosphere.taxonomy.graph import Taxonomy
-from taxosphere.taxonomy.structure import Longs
+from taxosphere.taxonomy.structure import Longs, transpose
 
 LARGEST_SUBTREE = 20  # concepts hidden with one parent
 FEWEST_FOR_INNER = 100  # concepts of a taxonomy of which more than leaves is hidden
@@ -52,7 +52,7 @@ class Hiding:
         self.taxonomy, self.rng = taxonomy, rng
         self.hidden = np.zeros(len(taxonomy), bool)
         self.frozen = np.zeros(len(taxonomy), bool)
-        self._descendants = taxonomy.descendant_csr
+        self._descendants = transpose(taxonomy.ancestor_csr)
 
     def subtrees(self, most: int) -> list[Longs]:
         """Inner concepts with all below them, 2 to `LARGEST_SUBTREE` concepts each and at most ``most`` together."""

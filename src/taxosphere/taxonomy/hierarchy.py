@@ -292,12 +292,6 @@ class Hierarchy:
         """All ancestors of every concept, ascending."""
         return structure.ancestor_rows(self.parent_csr, level=self.longest)
 
-    @cached_property
-    def descendant_csr(self) -> Csr:
-        """All descendants of every concept, ascending."""
-        above = self.ancestor_csr
-        return structure.compress(len(self), above.indices, np.repeat(np.arange(len(self)), above.counts))
-
     def depth(self, id: str) -> int:
         """Fewest edges from a root to the concept with this ``id``; a root has 0.
 

@@ -144,7 +144,7 @@ def ancestor_rows(parents: Csr, concepts: NDArray[np.integer] | None = None, lev
 
 
 def transpose(rows: Csr) -> Csr:
-    """Children from parents, or parents from children."""
+    """Children from parents, parents from children, or descendants from ancestors; each row ascends."""
     return compress(len(rows.counts), rows.indices, np.repeat(np.arange(len(rows.counts)), rows.counts))
 
 
