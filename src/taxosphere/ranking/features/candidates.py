@@ -144,7 +144,7 @@ class CandidateIndex:
         kappa = torch.from_numpy(self.kappa)
         return np.asarray(vmf.log_normalizer(self.points.z.shape[1], kappa).numpy(), np.float32)
 
-    @property
+    @cached_property
     def kappa(self) -> Floats:
         """(n,) concentrations of these distributions."""
         return self.points.kappa if self.rows is None else self.points.kappa[self.rows]
