@@ -156,6 +156,23 @@ def test_sssom_of_a_thesaurus_and_of_plain_names(tmp_path: Path) -> None:
         assert {row[0].split(":")[0], row[4].split(":")[0]} <= prefixes
 
 
+def test_sssom_gives_the_probability_of_a_parent_to_that_parent_alone(tmp_path: Path) -> None:
+    folding = Fold(Taxonomy.from_edges([("food", "fruit"), ("food", "drink")]))
+    for number, (kind, name, parents) in enumerate(
+        (("accept", "juice", ("fruit", "drink")), ("same", "fruits", ("fruit",)))
+    ):
+        concept = Concept(name, name)
+        folding.apply(Event(id=f"{number}", kind=kind, item=name, concept=concept, parents=parents, probability=0.7))
+    exports.write("sssom", exports.Content(folding, []), tmp_path / "m.tsv")
+    lines = (tmp_path / "m.tsv").read_text(encoding="utf-8").splitlines()
+    rows = csv.DictReader((line for line in lines if not line.startswith("#")), delimiter="\t")
+    assert [(row["predicate_id"], row["object_label"], row["confidence"]) for row in rows] == [
+        ("skos:broadMatch", "fruit", "0.7000"),
+        ("skos:broadMatch", "drink", ""),
+        ("skos:exactMatch", "fruit", ""),
+    ]
+
+
 def test_the_robot_template_adds_what_is_new(source: Path, tmp_path: Path) -> None:
     notes = exports.write("robot", content(source), tmp_path / "t.tsv")
     assert notes == ["a ROBOT template cannot remove the 1 edges that insertions replace"]
@@ -197,8 +214,16 @@ def test_the_taxonomy_says_who_added_what(source: Path, tmp_path: Path) -> None:
     assert (iri, "http://www.w3.org/2004/02/skos/core#changeNote", note) in triples
 
 
-def test_a_table_gets_new_columns_only_where_somebody_signs(tmp_path: Path) -> None:
-    (tmp_path / "t.csv").write_text("SKU,ID,Name,Parent ID\nA1,1,bird,\nA2,2,red bird,1\n", encoding="utf-8")
+@pytest.mark.parametrize(
+    ("table", "parent"),
+    [
+        ("SKU,ID,Name,Parent ID\nA1,1,bird,\nA2,2,red bird,1\n", "1"),
+        ("Level 1,Level 2,SKU\nbird,red bird,A2\nfish,ray,A3\n", "bird"),
+        ("animal > bird > red bird\nanimal > fish > ray\nplant > tree > oak\n", "animal > bird"),
+    ],
+)
+def test_a_table_gets_new_columns_only_where_somebody_signs(tmp_path: Path, table: str, parent: str) -> None:
+    (tmp_path / "t.csv").write_text(table, encoding="utf-8")
     base = Taxonomy.read(tmp_path / "t.csv")
     folding = Fold(base)
     folding.apply(
@@ -207,7 +232,7 @@ def test_a_table_gets_new_columns_only_where_somebody_signs(tmp_path: Path) -> N
             kind="accept",
             item="3",
             concept=Concept("3", "blue bird"),
-            parents=("1",),
+            parents=(parent,),
             at="2026-01-01",
             probability=0.5,
         )

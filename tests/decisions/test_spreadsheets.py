@@ -57,3 +57,12 @@ def test_a_table_saved_in_the_encoding_of_windows_is_read_and_it_is_said(tmp_pat
     table = spreadsheets.read(tmp_path / "r.csv", _is_review, warn=told.append)
     assert table[1] == [(2, ["accept", "Käuze"])]
     assert [line.rpartition(": ")[2] for line in told] == ["read as Windows-1252, for line 2 is not UTF-8"]
+
+
+def test_probabilities_are_numbers_in_a_workbook_and_texts_elsewhere(tmp_path: Path) -> None:
+    rows = [["owl", "0.9300", "7"], ["bat", "", "0012"]]
+    for name in ("r.xlsx", "r.csv"):
+        spreadsheets.write(tmp_path / name, ["name", "sure", "sku"], rows, numbers=["sure"])
+    book = list(openpyxl.load_workbook(tmp_path / "r.xlsx").active.iter_rows(values_only=True))
+    assert book[1:] == [("owl", 0.93, "7"), ("bat", None, "0012")]
+    assert spreadsheets.read(tmp_path / "r.csv")[1] == [(2, rows[0]), (3, rows[1])]

@@ -14,7 +14,7 @@ from taxosphere.taxonomy.formats.io import rdf_terms
 
 CREATED_BY, CREATION_DATE, CONFIDENCE = "created_by", "creation_date", "confidence"
 TABLE_COLUMNS = (CREATED_BY, CREATION_DATE, CONFIDENCE)
-_TABLES = ("concept table", "edges", "native")
+_TABLES = ("concept table", "level table", "path list", "nested codes", "edges", "native")
 
 Pairs = tuple[tuple[str, str], ...]
 

@@ -85,7 +85,8 @@ def write(path: str | PathLike[str], rows: Sequence[ReviewRow], taxonomy: Taxono
     extras = list(dict.fromkeys(key for row in rows for key, _ in row.concept.extras))
     header = [*COLUMNS, *optional, *map(extra_title, extras)]
     cells = (_cells(row, references, optional, extras) for row in rows)
-    spreadsheets.write(path, header, cells, between=between, choices=WORDS)
+    numbers = [candidate_columns(rank)[2] for rank in range(1, CANDIDATES + 1)]
+    spreadsheets.write(path, header, cells, between=between, choices=WORDS, numbers=numbers)
 
 
 def extra_title(key: str) -> str:

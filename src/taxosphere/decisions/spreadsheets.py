@@ -74,6 +74,7 @@ def write(
     *,
     between: str = ",",
     choices: Sequence[str] = (),
+    numbers: Sequence[str] = (),
 ) -> None:
     """Write a table in the format that its suffix names.
 
@@ -87,11 +88,13 @@ def write(
         What stands between the cells of a CSV file; semicolons where Excel's language wants them.
     choices
         Words to choose from in the first column of a workbook.
+    numbers
+        Titles of columns whose cells are numbers in a workbook, to be sorted and filtered as such.
     """
     suffix = suffix_of(path)
     with atomic.file(path) as temporary:
         if suffix == ".xlsx":
-            _write_workbook(temporary, header, rows, choices)
+            _write_workbook(temporary, header, rows, choices, numbers)
             return
         excel = suffix == ".csv"
         with temporary.open("w", encoding="utf-8-sig" if excel else "utf-8", newline="") as handle:
@@ -100,7 +103,9 @@ def write(
                 writer.writerow([guard(cell) for cell in row] if excel else row)
 
 
-def _write_workbook(path: Path, header: Sequence[str], rows: Iterable[Sequence[str]], choices: Sequence[str]) -> None:
+def _write_workbook(
+    path: Path, header: Sequence[str], rows: Iterable[Sequence[str]], choices: Sequence[str], numbers: Sequence[str]
+) -> None:
     openpyxl: Any = require("openpyxl", "sheets")
     written: Any = require("openpyxl.cell", "sheets")
     validation: Any = require("openpyxl.worksheet.datavalidation", "sheets")
@@ -123,8 +128,17 @@ def _write_workbook(path: Path, header: Sequence[str], rows: Iterable[Sequence[s
         made.quotePrefix = True
         return made
 
-    for row in chain([header], rows):
-        sheet.append(list(map(cell, row)))
+    def number(text: str) -> Any:
+        if not text:
+            return None
+        made = written.WriteOnlyCell(sheet, value=float(text))
+        made.number_format = f"0.{'0' * len(text.partition('.')[2])}"
+        return made
+
+    sheet.append(list(map(cell, header)))
+    kinds = [number if title in numbers else cell for title in header]
+    for row in rows:
+        sheet.append([kind(text) for kind, text in zip(kinds, row, strict=True)])
     path.write_bytes(workbook.saved_without_times(book))
 
 

@@ -75,3 +75,48 @@ def test_through_a_model_folder(book: Path, tmp_path: Path) -> None:
     Taxonomy.read(book).write(tmp_path / "native")
     Taxonomy.read(tmp_path / "native").write(tmp_path / "again.xlsx")
     assert cells(tmp_path / "again.xlsx", "Notizen") == cells(book, "Notizen")
+
+
+@pytest.fixture
+def levels(tmp_path: Path) -> Path:
+    """A catalogue with a column per level and numbers in a column of the user's own."""
+    content = openpyxl.Workbook()
+    page = content.active
+    page.title = "Katalog"
+    for row in [
+        ("Level 1", "Level 2", "Level 3", "SKU"),
+        ("Kitchen", "Cookware", "Woks", 1001),
+        ("Kitchen", "Cookware", "Saucepans", 1002),
+        ("Garden", "Tools", "Rakes", 1003),
+    ]:
+        page.append(row)
+    path = tmp_path / "levels.xlsx"
+    content.save(path)
+    return path
+
+
+def test_a_row_is_all_that_a_column_per_level_gets(levels: Path, tmp_path: Path) -> None:
+    # ids of such a table are paths; that of a new concept, which is its name, needs no column
+    taxonomy, out = Taxonomy.read(levels), tmp_path / "grown.xlsx"
+    taxonomy.add([Concept("Spades", "Spades")], [("Garden > Tools", "Spades")]).write(out)
+    before, after = cells(levels, "Katalog"), cells(out, "Katalog")
+    assert {key: value for key, value in after.items() if before.get(key) != value} == {
+        "A5": "Garden",
+        "B5": "Tools",
+        "C5": "Spades",
+    }
+    assert before.items() <= after.items()
+    assert after["D2"] == 1001
+
+
+def test_the_row_of_a_leaf_stays_where_something_is_put_below_it(levels: Path, tmp_path: Path) -> None:
+    book = openpyxl.load_workbook(levels)
+    book["Katalog"].delete_cols(4)  # nothing but paths: such a leaf needs no row once its children have theirs
+    book.save(levels)
+    out = tmp_path / "grown.xlsx"
+    parent = "Kitchen > Cookware > Woks"
+    Taxonomy.read(levels).add([Concept("Flat Woks", "Flat Woks")], [(parent, "Flat Woks")]).write(out)
+    before, after = cells(levels, "Katalog"), cells(out, "Katalog")
+    assert before.items() <= after.items()
+    assert [after[f"{letter}5"] for letter in "ABCD"] == ["Kitchen", "Cookware", "Woks", "Flat Woks"]
+    assert set(Taxonomy.read(out).edges()) >= {(parent, f"{parent} > Flat Woks")}

@@ -83,15 +83,17 @@ def _rows(folding: Fold, item: str, state: Snapshot, event: Event, prefixes: _Pr
         "mapping_tool": "taxosphere",
         "comment": _line(event.note),
     }
+    unsure = {"confidence": ""}  # the event knows the probability of the first parent, and of nothing else
     if state.state == "same":
-        yield from (common | _object(folding, id, "skos:exactMatch", prefixes) for id in state.parents)
+        yield from (common | _object(folding, id, "skos:exactMatch", prefixes) | unsure for id in state.parents)
     elif state.state == "rejected":
         for id in event.suggested[:1]:
-            yield common | _object(folding, id, parent, prefixes) | {"predicate_modifier": "Not", "confidence": ""}
+            yield common | _object(folding, id, parent, prefixes) | {"predicate_modifier": "Not"} | unsure
     elif state.state == "accepted" and state.parents:
-        yield from (common | _object(folding, id, parent, prefixes) for id in state.parents)
+        for place, id in enumerate(state.parents):
+            yield common | _object(folding, id, parent, prefixes) | (unsure if place else {})
     elif state.state == "accepted" and not folding.alias(item):
-        yield common | {"predicate_id": parent, "object_id": _NO_TERM, "confidence": ""}
+        yield common | {"predicate_id": parent, "object_id": _NO_TERM} | unsure
 
 
 def _object(folding: Fold, id: str, predicate: str, prefixes: _Prefixes) -> dict[str, str]:

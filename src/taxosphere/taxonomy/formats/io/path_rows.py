@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import Any
 
 from taxosphere.taxonomy.formats.io import table_source, table_writer
 from taxosphere.taxonomy.formats.io.path_collector import JOINED
@@ -38,13 +37,12 @@ class PathLayout(table_writer.Layout):
         """Whether ids are something else than the paths, and the source of the table has not gone without them."""
         if bool((self.taxonomy.parent_csr.counts > 1).any()) and not self._is_merged():
             return True
-        if self.meta in self.taxonomy.meta and table_source.META in self.taxonomy.meta:  # and without ids there
+        if self.meta in self.taxonomy.meta and table_source.is_kept(self.taxonomy.meta):  # and without ids there
             return False
         return not all(self.is_path_id(self.way((-1, i))) for i in range(len(self.taxonomy)))
 
     def _is_merged(self) -> bool:
-        kept: Any = self.taxonomy.meta.get(table_source.META, {})
-        return bool(kept.get("options", {}).get("merge"))
+        return bool(table_source.kept_options(self.taxonomy.meta).merge)
 
     def is_path_id(self, way: Sequence[int]) -> bool:
         """Whether the id of a concept is made up of its path."""

@@ -43,6 +43,11 @@ def _stated(options: ReadOptions) -> dict[str, Any]:
     return {name: dict(v) if isinstance(v, Mapping) else v for name, v in stated.items() if v}
 
 
+def is_kept(meta: Mapping[str, Any]) -> bool:
+    """Whether `keep` put a text or a workbook there."""
+    return META in meta or BOOK in meta
+
+
 def kept_book(meta: Mapping[str, Any]) -> tuple[bytes, str, str] | None:
     """The workbook that `keep` put there, its suffix, and the title of the sheet that was read."""
     kept = meta.get(BOOK)

@@ -113,8 +113,7 @@ def patched_bytes(taxonomy: Taxonomy, path: Path, options: WriteOptions, layout:
 def goes_by_names(taxonomy: Taxonomy) -> bool:
     """Whether a taxonomy that came from a table without ids can go back into it: all names differ."""
     names = {name.strip() for name in taxonomy.names}
-    kept = {table_source.META, table_source.BOOK} & taxonomy.meta.keys()
-    return bool(kept) and len(names) == len(taxonomy) and "" not in names
+    return table_source.is_kept(taxonomy.meta) and len(names) == len(taxonomy) and "" not in names
 
 
 def lost_encoding(taxonomy: Taxonomy, path: Path) -> str | None:

@@ -8,6 +8,7 @@ than the taxonomy, the sheet is written anew.
 from __future__ import annotations
 
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from io import BytesIO
@@ -54,7 +55,7 @@ def patched(path: Path, layout: Layout) -> bytes | None:
         again = build(type(layout).reread(_grid(changed, suffix, options), options), options)
     except InputError:
         return None
-    return changed if _says_the_same(again, layout.taxonomy) else None
+    return changed if _hierarchy(again) == _hierarchy(layout.taxonomy) else None
 
 
 def _grid(content: bytes, suffix: str, options: ReadOptions) -> Grid:
@@ -83,7 +84,8 @@ def _changed(content: bytes, sheet: str, grid: Grid, before: Layout, after: Layo
             last += 1
             for column, text in enumerate(row, 1):
                 _set(page.cell(last, column), text)
-    for line in sorted((line for key, (line, _) in old.items() if key not in new), reverse=True):
+    edges = set(after.taxonomy.edges())  # a leaf that has children now has no row of its own among the new ones
+    for line in sorted((line for key, (line, _) in old.items() if key not in new and key not in edges), reverse=True):
         page.delete_rows(line)
     return saved_without_times(book, content)
 
@@ -112,6 +114,7 @@ def _set(cell: Any, text: str) -> None:
         cell.data_type = "s"
 
 
-def _says_the_same(again: Taxonomy, taxonomy: Taxonomy) -> bool:
-    names = dict(zip(again.ids, again.names, strict=True))
-    return names == dict(zip(taxonomy.ids, taxonomy.names, strict=True)) and set(again.edges()) == set(taxonomy.edges())
+def _hierarchy(taxonomy: Taxonomy) -> Counter[tuple[str, tuple[str, ...]]]:
+    """Concepts with their parents by name: ids may be made up of paths, and results of formulas are not saved."""
+    names, above = taxonomy.names, taxonomy.parent_csr
+    return Counter((names[i], tuple(sorted(names[p] for p in above.row(i).tolist()))) for i in range(len(taxonomy)))
