@@ -31,6 +31,8 @@ def _write(folder: Path, name: str, text: str) -> Path:
         ("new.csv", "Bezeichnung;Beschreibung\nsea eagle;a large raptor\nowl;\n"),
         ("new.csv", "Libellé;Définition\nsea eagle;a large raptor\nowl;\n"),
         ("new.csv", "Product name,Description\nsea eagle,a large raptor\nowl,\n"),
+        ("new.csv", "Product,Description\nsea eagle,a large raptor\nowl,\n"),
+        ("new.csv", "Artikel;Beschreibung\nsea eagle;a large raptor\nowl;\n"),
         ("new.csv", 'name,description\n"sea eagle",a large raptor\nowl,\n'),
         ("new.jsonl", '{"name": "sea eagle", "description": "a large raptor"}\n\n{"name": "owl"}\n'),
     ],
@@ -70,7 +72,8 @@ def test_an_id_that_is_made_up_gives_way_to_a_stated_one(tmp_path: Path, animals
         ("n.tsv", "id\tname\nX\t \n", 2, "without a name"),
         ("n.jsonl", '{"name": "owl"}\n{"name": \n', 2, "not JSON"),
         ("n.jsonl", '["owl"]\n', 1, "one JSON object a line"),
-        ("n.jsonl", '{"nom": "owl"}\n', 1, "without a name"),
+        ("n.jsonl", '{"nom": "owl", "n": 1}\n', 1, "without a name (it has nom, n)"),
+        ("n.csv", "sku;owner;colour (RAL)\n1;owl;2\n", 1, "3 columns, and no title that is known ('sku', 'owner', 'co"),
         ("n.jsonl", '{"name": "owl"}\n{"name": "\\ud83d"}\n', 2, "surrogate"),
         ("n.txt", f"owl\n{'x' * 100_001}\n", 2, "a text of 100,001 characters"),
         ("n.jsonl", '{"name": {"en": "owl"}}\n', 1, "'name' must be a text"),
@@ -126,6 +129,18 @@ def test_a_lone_title_that_may_be_a_concept_is_told(tmp_path: Path, animals: Tax
 def test_an_everyday_word_is_no_header(tmp_path: Path, animals: Taxonomy, first: str) -> None:
     found = read_concepts(_write(tmp_path, "n.tsv", f"{first}\nowl\n"), animals)
     assert [concept.name for concept in found] == [first.split("\t")[0], "owl"]
+
+
+def test_columns_without_titles_are_told(tmp_path: Path, animals: Taxonomy) -> None:
+    told: list[str] = []
+    path = _write(tmp_path, "n.csv", "sku;owner\n1;owl\n")
+    assert [(c.name, c.description) for c in read_concepts(path, animals, told.append)] == [
+        ("sku", "owner"),
+        ("1", "owl"),
+    ]
+    assert [line.partition(", so the first row is read as a concept")[0] for line in told] == [
+        f"{path}:1: no title is known here ('sku', 'owner')"
+    ]
 
 
 @pytest.mark.parametrize(("encoding", "said"), [("cp1252", "Windows-1252, for line 3"), ("utf-16", "UTF-16")])

@@ -33,10 +33,12 @@ _ROLES = {"id": (*cells.ROLES["id"], "class_id"), "name": (*cells.ROLES["name"],
 _TITLES = cells.TITLES.union(*_ROLES.values())
 # Titles of names that are also everyday words: alone they may be the first concept of a list.
 _EVERYDAY = frozenset(
-    "concept heading caption category node topic subject item entity class begriff kategorie nom terme ad".split()
+    "concept heading caption category node topic subject item entity class product article begriff kategorie produkt "
+    "artikel nom terme produit ad".split()
 )
 _LONGEST_TITLE = 3  # words; a definition beside a concept that is called "label" has more
 _PARQUET_ROWS = 1024  # read at a time
+_SHOWN, _LONGEST_SHOWN = 5, 30  # cells of a row in a message, and characters of each
 _Cell = str | list[str]
 Warn = Callable[[str], object]
 
@@ -192,7 +194,8 @@ def _concepts(source: Path, rows: _Rows) -> Iterator[ListedConcept]:
         texts = {key: cell.strip() for key, cell in row.items() if isinstance(cell, str)}
         name, images = texts.get("name", ""), _several(row.get("image", ""))
         if not name and not images:
-            raise InputError("a concept without a name; give it one, or an image", source, number)
+            keys = "" if any(cells.plain(title) == "name" for title in columns) else f" (it has {', '.join(columns)})"
+            raise InputError(f"a concept without a name{keys}; give it one, or an image", source, number)
         concept = Concept(
             texts.get("id", ""),
             name,
@@ -231,13 +234,25 @@ def _table_rows(source: Path, rows: Iterator[tuple[int, list[str]]], warn: Warn)
             message = f"'{first[1][0].strip()}' is read as the title of the column"
             warn(f"{source}:{first[0]}: {message}; if it is a concept, write a line 'name' above it")
     elif len(plain) > 1 and not plain.isdisjoint(_TITLES) and all(cell.strip().isidentifier() for cell in first[1]):
-        hint = f"title its columns {', '.join(COLUMNS)}, or give the list a header"
-        raise InputError(f"looks like a header, but its titles are not known; {hint}", source, first[0])
+        message = f"looks like a header, but no title in it is one of names ({_listed(first[1])})"
+        raise InputError(f"{message}; call that column 'name'", source, first[0])
     else:
         header = stated = ["name", "description"][: max(1, len(first[1]))]
+        if any(cell.strip() for cell in first[1][len(header) :]):
+            message = f"{len(first[1])} columns, and no title that is known ({_listed(first[1])})"
+            raise InputError(f"{message}; write a row of titles above, with 'name' for the names", source, first[0])
+        if any(cell.strip() for cell in first[1][1:]):
+            message = f"no title is known here ({_listed(first[1])}), so the first row is read as a concept"
+            warn(f"{source}:{first[0]}: {message}, its columns as name and description; 'name' as a title changes that")
         yield first[0], _row(source, header, *first), _by_title(stated, first[1])
     for number, texts in rows:
         yield number, _row(source, header, number, texts), _by_title(stated, texts)
+
+
+def _listed(row: list[str]) -> str:
+    """The cells of a row as a message shows them."""
+    shown = [repr(cell.strip()[:_LONGEST_SHOWN]) for cell in row[:_SHOWN]]
+    return ", ".join([*shown, "…"] if len(row) > _SHOWN else shown)
 
 
 def _is_header(first: list[str], header: list[str]) -> bool:

@@ -41,7 +41,8 @@ NAME = (
     "nombre", "denominación", "denominacion", "título", "término", "etiqueta", "categoría", "categoria", "nome",
     "denominazione", "titolo", "termine", "termo", "denominação", "naam", "benaming", "categorie", "nazwa", "název",
     "namn", "benämning", "navn", "nimi", "название", "наименование", "категория", "名称", "名前", "类别", "分类",
-    "名稱", "이름", "ad", "adı",
+    "名稱", "이름", "ad", "adı", "product", "article", "produkt", "artikel", "produit", "producto", "artículo",
+    "prodotto", "articolo", "produto",
 )  # fmt: skip
 PARENT = (
     "parent", "parents", "broader", "broader term", "broader terms", "broader concept", "bt", "superclass",
