@@ -271,6 +271,7 @@ def test_a_report_refuses_what_does_not_go_together(
     model: Path, workplace: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     page = workplace / "refused.html"
+    assert main(["report", str(model), "-o", str(page.with_suffix(".pdf"))]) == 2
     assert main(["report", str(model), "-o", str(page), "--hide", "3"]) == 2
     assert "--hide is for a taxonomy" in capsys.readouterr().err
     assert main(["report", str(workplace / "nothing.obo"), "-o", str(page)]) == 2

@@ -8,6 +8,7 @@ import pytest
 
 pytest.importorskip("fastapi", reason="the service's packages are not installed")
 
+from taxosphere.cli import main
 from taxosphere.cli.commands import serve
 
 
@@ -31,3 +32,9 @@ def test_a_demonstration_that_cannot_be_loaded_is_made_anew(tmp_path: Path, caps
     assert not folder.exists(), "it would be in the way of the new one"
     assert "the model of an earlier build cannot be used" in capsys.readouterr().err
     assert serve._loaded(tmp_path / "nothing") is None
+
+
+def test_what_is_no_model_leaves_nothing_behind(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["serve", str(tmp_path / "nothing")]) == 2
+    assert "nothing: is no model folder" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())

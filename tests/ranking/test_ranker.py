@@ -135,7 +135,7 @@ def test_a_seed_too_small_to_learn_from_says_so_and_still_ranks(leaves: int, str
 
 
 def test_a_learned_ranker_says_from_how_much(fitted: Fitted) -> None:
-    assert f"{len(KINDS) * 8} hidden concepts" in fitted.ranker.note
+    assert f"{len(KINDS) * 8} lists" in fitted.ranker.note
 
 
 def test_families_can_be_left_out(strangers: list[Concept]) -> None:

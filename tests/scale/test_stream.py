@@ -229,6 +229,7 @@ def test_faults_are_said_in_one_line(
     assert part in err.splitlines()[-1]
     assert Path("new.csv").read_text(encoding="utf-8") == LIST
     assert not Path("out.csv").exists()
+    assert not Path(".out.csv.parts").exists()
 
 
 def test_a_late_key_has_no_column_in_a_table(model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -128,7 +128,7 @@ def _write_workbook(
         made.quotePrefix = True
         return made
 
-    def number(text: str) -> Any:
+    def numeric_cell(text: str) -> Any:
         if not text:
             return None
         made = written.WriteOnlyCell(sheet, value=float(text))
@@ -136,7 +136,7 @@ def _write_workbook(
         return made
 
     sheet.append(list(map(cell, header)))
-    kinds = [number if title in numbers else cell for title in header]
+    kinds = [numeric_cell if title in numbers else cell for title in header]
     for row in rows:
         sheet.append([kind(text) for kind, text in zip(kinds, row, strict=True)])
     path.write_bytes(workbook.saved_without_times(book))

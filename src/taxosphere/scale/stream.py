@@ -239,8 +239,8 @@ class Stream:
             Go on behind the parts that are finished.
         """
         with atomic.named(target):
+            parts, form = self._begin()  # a list that cannot be read leaves no folder behind
             finished = work.begin(resume=resume)
-            parts, form = self._begin()
             done = 0
             for part in islice(parts, finished):
                 done += len(part)

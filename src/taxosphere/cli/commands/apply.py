@@ -134,5 +134,5 @@ def _show(batch: Batch, *, json: bool, out: Path, concepts: int) -> None:
         output.document({**document, "concepts": concepts, "out": str(out)})
     counted = ", ".join(f"{kind} {count:,}" for kind, count in kinds.items()) or "nothing new"
     before = f"; {batch.repeated:,} had been decided before" if batch.repeated else ""
-    output.say(f"applied {len(batch.events):,} decisions ({counted}){before}")
+    output.say(f"decisions applied: {len(batch.events):,} ({counted}){before}")
     output.say(f"wrote {concepts:,} concepts to {out}")

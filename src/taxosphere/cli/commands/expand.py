@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from taxosphere.decisions.events import Event
     from taxosphere.decisions.review import ReviewRow
     from taxosphere.decisions.review_reader import Origin
-    from taxosphere.placing.expansion import Expansion
+    from taxosphere.placing.expansion import Expansion, Placement
     from taxosphere.placing.place_list import Passes
     from taxosphere.polaris import Polaris
     from taxosphere.scale.placer import Placer
@@ -66,7 +66,7 @@ def expand(
 ) -> None:
     """Attach new concepts where the model is sure and list the rest for review.
 
-    New concepts may be parents of one another, in any order; in a list of more than a thousand each meets its nearest
+    New concepts may be parents of one another, in any order; in a list of more than 2,048 each meets its nearest
     ones. Columns of the list that are not ours go along into the
     review table and the output. Where the list has a column 'image' and the model knows images, they are used too; a
     concept without a name is placed by them alone.
@@ -280,10 +280,15 @@ def _show(expansion: Expansion, *, json: bool) -> None:
     if json:
         output.document({"placements": [p.as_dict() for p in expansion.placements], "moved": expansion.moved})
         return
-    rows = [(title(p.concept), ", ".join(s.name for s in p.parents), p.state, p.surest) for p in expansion.placements]
-    output.table(("new concept", "attached to", "state", "probability"), rows, fit=True)
+    rows = [(title(p.concept), _best(p), f"{p.surest:.1%}", p.state) for p in expansion.placements]
+    output.table(("new concept", "best parent", "probability", "state"), rows, fit=True)
     _show_list_effects(expansion)
     _show_insertions(expansion)
+
+
+def _best(placement: Placement) -> str:
+    """Names of the parents that a concept was attached to, or of the one that is most probable."""
+    return ", ".join(s.name for s in placement.parents or placement.suggestions[:1])
 
 
 def _show_list_effects(expansion: Expansion) -> None:
@@ -318,7 +323,7 @@ def _show_insertions(expansion: Expansion) -> None:
             taxonomy.names[taxonomy.position(child)],
             title(p.concept),
             "moved" if (child, p.concept.id) in moved else "proposed",
-            probability,
+            f"{probability:.1%}",
         )
         for p in expansion.attached
         for child, probability in p.takes

@@ -45,7 +45,8 @@ def export(
             output.warn(f"{out}: {line}")
     there = len({event.item for event in folding.surviving if event.item in base.taxonomy})
     if there and kind not in ("taxonomy", "decisions"):
-        output.warn(f"{there:,} decided concepts are in {base.name} already and no part of the change")
+        are = "concept is" if there == 1 else "concepts are"
+        output.warn(f"{there:,} decided {are} in {base.name} already and no part of the change")
     left_out = len(folding.refused)
     if left_out:
         output.warn(f"{left_out:,} decisions do not fit the present taxonomy, such as: {folding.refused[0].reason}")

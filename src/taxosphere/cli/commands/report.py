@@ -19,6 +19,7 @@ from taxosphere.taxonomy.formats.registry import ReadOptions
 if TYPE_CHECKING:
     from taxosphere.report.placement_report import PlacementReport
 
+_SUFFIXES = (".html", ".htm")
 _SHARE, _MOST = 0.1, 200  # of the leaves are hidden where nothing else is said
 
 
@@ -51,6 +52,8 @@ def report(
     Example: taxosphere report ontology-model -o report.html
     """
     atomic.refuse_file(out)
+    if out.suffix.lower() not in _SUFFIXES:
+        raise InputError(f"the page is a {' or '.join(_SUFFIXES)} file", out)
     if (source / artifact.MANIFEST).is_file():
         options = {"--hide": hide, "--encoder": encoder, "--set": set_, "--repair": repair}
         unused = next((option for option, value in options.items() if value), None)

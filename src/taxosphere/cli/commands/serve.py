@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import typer
 
 import taxosphere
-from taxosphere import atomic
+from taxosphere import artifact, atomic
 from taxosphere.cli import completion, output
 from taxosphere.errors import InputError, require
 
@@ -49,6 +49,8 @@ def serve(
         raise InputError("name a model, or say --demo")
     listening = Listening(host, port, tokens, tuple(allow_host), not no_reconcile)
     check(listening)
+    if model is not None:
+        artifact.read_manifest(model)  # before anything is made beside it
     setup = _demo(db) if model is None else Setup.beside(model, db)
     if new is not None and not new.is_file():
         raise InputError("no such file", new)
@@ -93,7 +95,7 @@ def _demo(db: str) -> Setup:
     require("edam_ontology", "demo")
     from importlib.metadata import version
 
-    from taxosphere import __version__, artifact
+    from taxosphere import __version__
     from taxosphere.encoders.cache import default_folder
     from taxosphere.service.workbench import Setup
 
