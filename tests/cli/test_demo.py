@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from pathlib import Path
 
 import numpy as np
@@ -37,7 +38,10 @@ def test_the_demo_puts_topics_back_and_leaves_a_page(
     }
     put = {name: set(expanded.parents(expanded.ids[expanded.names.index(name)])) for name in attached}
     right = sum(put[name] <= true[name] for name in attached)
-    assert f"attached at 30% or surer: {len(attached)}, of which right: {right}\n" in told
+    assert f"placed as one list, attached at 30% or surer: {len(attached)}, with all parents right: {right}\n" in told
+    alone = re.search(r"asked one by one, 30% or surer: (\d+), of which right: (\d+)\n", told)
+    assert alone is not None
+    assert 0 < int(alone[2]) < int(alone[1]) < len(hidden)
     assert 0 < right < len(attached)
     assert "right at first place:" in told
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")

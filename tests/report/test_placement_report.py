@@ -84,13 +84,20 @@ def test_evidence_on_an_error_of_a_model_is_that_of_a_taxonomy_without_the_conce
 ) -> None:
     model = hidden[0]
     report = of_model(model, title="t", lead="l", command="c")
-    asked = {case.suggestions.query.id for case in report.cases if case.reasons}
+    taxonomy, counted = model.taxonomy, 0
     for case in report.cases:
-        if not case.reasons:
-            continue
+        id, name = case.suggestions.query.id, case.suggestions.query.name
         assert len(case.reasons) <= len(case.suggestions)
-        said = " ".join(reason.text for reasons in case.reasons for reason in reasons)
-        assert not any(f"'{model.taxonomy.names[model.taxonomy.position(id)]}'" in said for id in asked)
+        for suggestion, reasons in zip(case.suggestions, case.reasons):
+            below = [child for child in taxonomy.children(suggestion.id) if child != id]
+            for reason in reasons:
+                assert f"'{name}'" not in reason.text
+                counted += "total" in reason.values and reason.code.startswith("name_")
+                if reason.code.startswith("name_") and "total" in reason.values:
+                    assert reason.values["total"] == len(below), "other concepts that are shown are there"
+                if reason.code == "nothing_below":
+                    assert not below
+    assert counted
     drawn = dict(report.orbits)
     for case in report.cases:
         for satellite in drawn.get(case.suggestions.query.name, ()):

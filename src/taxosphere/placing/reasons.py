@@ -93,7 +93,7 @@ class Reason:
     values: Values
 
 
-def explain(fitted: Fitted, suggestions: Suggestions, *, most: int = 5) -> list[tuple[Reason, ...]]:
+def explain(fitted: Fitted, suggestions: Suggestions, *, most: int = 5, without: int = -1) -> list[tuple[Reason, ...]]:
     """Reasons of the first ``most`` suggestions, those for the parent before those against it, strongest first.
 
     Parameters
@@ -104,6 +104,8 @@ def explain(fitted: Fitted, suggestions: Suggestions, *, most: int = 5) -> list[
         What it suggested for one query; ``fitted`` is not changed.
     most : int
         How many of the suggestions to explain.
+    without : int
+        Position of a concept that is looked past everywhere: the query itself where the taxonomy holds it; -1 for none.
 
     Returns
     -------
@@ -111,7 +113,7 @@ def explain(fitted: Fitted, suggestions: Suggestions, *, most: int = 5) -> list[
         One for each suggestion, at most `MOST_FOR` and `MOST_AGAINST` sentences; none for a parent that is new itself.
     """
     taxonomy = fitted.index.taxonomy
-    evidence = _Evidence(fitted, suggestions.query)
+    evidence = _Evidence(fitted, suggestions.query, without)
     return [_reasons(s, evidence) if s.id in taxonomy else () for s in suggestions[:most]]
 
 
@@ -159,11 +161,11 @@ _Sentence = tuple[str, Values, bool] | None  # code, values, whether it speaks f
 class _Evidence:
     """What can be said of one query and a parent suggested for it."""
 
-    def __init__(self, fitted: Fitted, query: Concept) -> None:
-        self.taxonomy, self.query = fitted.index.taxonomy, query
+    def __init__(self, fitted: Fitted, query: Concept, without: int) -> None:
+        self.taxonomy, self.query, self.without = fitted.index.taxonomy, query, without
         self.vectors = fitted.untuned_vectors.full
         self.vector = fitted.untuned_encoder.encode([query.text])[0] if query.name else None
-        self.nearest = _nearest(self.vectors, self.vector)
+        self.nearest = _nearest(self.vectors, self.vector, without)
         self.name = parse_name(query.name.lower())
 
     def sentence(self, kind: str, suggestion: Suggestion, weight: float) -> _Sentence:
@@ -173,7 +175,8 @@ class _Evidence:
             return ("images_alike" if weight > 0 else "images_unlike", {}, weight > 0) if weight else None
         if self.vector is None:
             return None
-        children = self.taxonomy.child_csr.row(position)
+        below = self.taxonomy.child_csr.row(position)
+        children = below[below != self.without]
         if kind == "neighbours":
             return self._neighbours(position, children)
         if kind == "name":
@@ -255,12 +258,13 @@ class _Evidence:
         return next((word for word in self.query.name.split() if stems(word.lower())[:1] == (stem,)), stem)
 
 
-def _nearest(vectors: Floats, vector: Floats | None) -> Longs:
-    """Positions of the concepts whose texts are most like the query's, the nearest first."""
+def _nearest(vectors: Floats, vector: Floats | None, without: int) -> Longs:
+    """Positions of the concepts whose texts are most like the query's, the nearest first; ``without`` is left out."""
     if vector is None:
         return np.zeros(0, np.int64)
     similarity = vectors @ vector
-    return np.asarray(np.argsort(-similarity, kind="stable")[:NEIGHBOURS], np.int64)
+    nearest = np.argsort(-similarity, kind="stable")[: NEIGHBOURS + 1]
+    return np.asarray(nearest[nearest != without][:NEIGHBOURS], np.int64)
 
 
 def _head(name: Name) -> str:

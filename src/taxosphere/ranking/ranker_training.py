@@ -82,8 +82,7 @@ def fit_ranker(
         config.ranking,
         prior,
         gamma=gamma,
-        note="ranker trained on {:,} lists with a true parent on them, of concepts hidden in turn"
-        + (", starting from the prior" if prior else ""),
+        note="ranker trained on {:,} lists with a true parent" + (", starting from the prior" if prior else ""),
         random_state=random_state,
         fallback=COSINE if "encoder" in config.ranking.families else DEFAULT_FIRST_STAGE,
         mean_orphan_score=float(orphan_scores(seed).mean()),

@@ -17,6 +17,11 @@ _LONGEST = 160  # letters of a definition
 _LINES = (0.5, 0.7, 0.8, 0.9, 0.95)  # of --accept
 _FEWEST = 3  # hidden concepts of a branch that has a row of its own
 _BRANCHES = 12
+_ONE_BY_ONE = (
+    "Counted from concepts that were asked one by one; right is a first suggestion that is a true parent. 'taxosphere "
+    "expand' places a list as a whole, where new concepts can be parents of each other and a concept can get several "
+    "parents, and what seems to be there already is left to a person: its counts can differ by a few."
+)
 _LEGEND = (
     ("✓", "good", "true parent"),
     ("✗", "bad", "suggested first, but wrong"),
@@ -80,6 +85,7 @@ def _figures(answers: Answers) -> list[Markup]:
             class_="charts",
         ),
         tag("h2", "What would be attached by itself?"),
+        tag("p", _ONE_BY_ONE, class_="soft"),
         _accepted(answers),
     ]
 

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from taxosphere.orbit.radius import radii
 from taxosphere.placing import inference
-from taxosphere.placing.inference import Fitted
 from taxosphere.placing.reasons import Reason, explain
 from taxosphere.placing.suggestions import Suggestion, Suggestions
 from taxosphere.polaris import Polaris
@@ -178,8 +177,8 @@ def of_model(model: Polaris, *, title: str, lead: str, command: str) -> Placemen
 
 
 _REASONS_NOTE = (
-    "The candidates and their probabilities are those of the parts that had not seen the concept. Angles, and what is "
-    "said for and against a candidate, come from the finished model with the concept taken out of the taxonomy again."
+    "The candidates and their probabilities are those of the parts that had not seen the concept. Angles come from the "
+    "finished model. What is said for and against a candidate was looked up in the taxonomy without the concept."
 )
 
 
@@ -187,14 +186,35 @@ def _asked_again(model: Polaris, cases: Sequence[Case]) -> list[Case]:
     """The cases, with angles and reasons for those that are drawn or shown as errors.
 
     Of a concept that was hidden while the model learned, only candidates and probabilities are kept. So these concepts
-    are taken out of the taxonomy and asked of the finished model.
+    are taken out of the taxonomy and asked of the finished model, in as many rounds as it takes to have all candidates
+    of each of them in the taxonomy meanwhile.
     """
-    shown = {case.suggestions.query.id for case in (*misses(cases)[:SHOWN], *_to_draw(cases))}
-    if not shown:
-        return list(cases)
+    again: dict[str, Suggestions] = {}
+    for taken_out in _rounds([*misses(cases)[:SHOWN], *_to_draw(cases)]):
+        again |= _answers_without(model, taken_out)
+    return [_with_evidence(model, case, again.get(case.suggestions.query.id)) for case in cases]
+
+
+def _rounds(cases: Sequence[Case]) -> list[set[str]]:
+    """The concepts of the cases in sets, in none of which a concept is a candidate of another."""
+    rounds: list[tuple[set[str], set[str]]] = []  # concepts, and all candidates of theirs
+    for case in cases:
+        id, candidates = case.suggestions.query.id, {suggestion.id for suggestion in case.suggestions}
+        for concepts, needed in rounds:
+            if id not in needed and concepts.isdisjoint(candidates):
+                concepts.add(id)
+                needed |= candidates
+                break
+        else:
+            rounds.append(({id}, candidates))
+    return [concepts for concepts, _ in rounds]
+
+
+def _answers_without(model: Polaris, concepts: set[str]) -> dict[str, Suggestions]:
+    """What the model suggests for its own concepts with these ids, all of them taken out of the taxonomy."""
     taxonomy, fitted = model.taxonomy, model.fitted
     out = np.zeros(len(taxonomy), bool)
-    out[[taxonomy.position(id) for id in shown]] = True
+    out[[taxonomy.position(id) for id in concepts]] = True
     split = hide(taxonomy, out)
     asked = inference.assemble(
         encoder=fitted.encoder,
@@ -204,12 +224,14 @@ def _asked_again(model: Polaris, cases: Sequence[Case]) -> list[Case]:
         taxonomy=split.seed,
         text_vectors=fitted.index.text_vectors.take(np.flatnonzero(~out)),
     )
-    again = {answer.query.id: answer for answer in inference.suggest_many(asked, split.queries, k=_AGAIN)}
-    return [_with_evidence(asked, case, again.get(case.suggestions.query.id)) for case in cases]
+    return {answer.query.id: answer for answer in inference.suggest_many(asked, split.queries, k=_AGAIN)}
 
 
-def _with_evidence(asked: Fitted, case: Case, again: Suggestions | None) -> Case:
-    """The case with cosines and gates of ``again``, the same concept asked once more, and with reasons of a miss."""
+def _with_evidence(model: Polaris, case: Case, again: Suggestions | None) -> Case:
+    """The case with cosines and gates of ``again``, the same concept asked once more, and with reasons of a miss.
+
+    What ranked a candidate orders its reasons; what they say is true of the whole taxonomy but for the concept.
+    """
     if again is None:
         return case
     now = {suggestion.id: suggestion for suggestion in again}
@@ -219,7 +241,9 @@ def _with_evidence(asked: Fitted, case: Case, again: Suggestions | None) -> Case
     reasons: tuple[tuple[Reason, ...], ...] = ()
     if case.rank != 1:
         first = [now.get(s.id) for s in ranked[:_EXPLAINED]]
-        sentences = iter(explain(asked, replace(again, ranked=tuple(s for s in first if s)), most=_EXPLAINED))
+        ranked_again = replace(again, ranked=tuple(s for s in first if s))
+        position = model.taxonomy.position(again.query.id)
+        sentences = iter(explain(model.fitted, ranked_again, most=_EXPLAINED, without=position))
         reasons = tuple(next(sentences) if s else () for s in first)
     return replace(case, suggestions=replace(case.suggestions, ranked=ranked), reasons=reasons)
 

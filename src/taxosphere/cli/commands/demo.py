@@ -71,11 +71,13 @@ def demo(
     cases, answers = report_on.cases, report_on.answers
     show(cases)
     first, ten = answers.share_within(1), answers.share_within(10)
-    print(f"\nright at first place: {first:.0%}, among the first ten: {ten:.0%}, in {seconds:.0f} s")
+    sure = answers.probability >= accept
+    print(f"\nasked one by one: right at first place: {first:.0%}, among the first ten: {ten:.0%}, in {seconds:.0f} s")
+    print(f"asked one by one, {accept:.0%} or surer: {sure.sum()}, of which right: {(answers.rank[sure] == 1).sum()}")
     attached = expansion.attached
     gold = {case.suggestions.query.id: case.gold for case in cases}
     right = sum(all(parent.id in gold[placement.concept.id] for parent in placement.parents) for placement in attached)
-    print(f"attached at {accept:.0%} or surer: {len(attached)}, of which right: {right}")
+    print(f"placed as one list, attached at {accept:.0%} or surer: {len(attached)}, with all parents right: {right}")
     print(f"left to a person:  {out / 'review.tsv'}")
     print(f"expanded ontology: {out / 'edam-expanded.obo'}\nreport:            {out / 'report.html'}")
     print("judge the suggestions yourself: ./run taxosphere serve --demo")
