@@ -1,11 +1,11 @@
 """The paper's system under its own protocol and under the honest one, one training for both.
 
     python benchmarks/bench_paper.py OUT semeval_env:5 semeval_sci:5 [--method polaris-paper]
-        [--set training.epochs=20 …] [--encoder minilm] [--data FOLDER]
+        [--set training.epochs=20 …] [--encoder minilm] [--data FOLDER] [--cost]
 
 ``SET:RUNS`` asks for that many random states. Every finished run adds two lines to OUT/runs.jsonl, and every epoch is
 kept in a checkpoint, so the same command goes on where it was stopped. Tables and page in OUT are drawn again after
-every run.
+every run. ``--cost`` trains nothing and estimates what an epoch of each set takes, from 32 of its texts.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from taxosphere.evaluation import datasets, protocol, records
 from taxosphere.methods import registry as methods
 from taxosphere.methods.polaris_paper import PolarisPaper
 from taxosphere.model.checkpoint import Checkpoints
+from taxosphere.model.duration import fine_tuning_seconds
 from taxosphere.report import bench_page
 
 
@@ -36,12 +37,16 @@ def main() -> None:
     parser.add_argument("--set", nargs="*", default=[], dest="changes", metavar="KEY=VALUE")
     parser.add_argument("--encoder", default="minilm")
     parser.add_argument("--data")
+    parser.add_argument("--cost", action="store_true")
     parser.add_argument("--checkpoints", type=Path, default=Path(tempfile.gettempdir()) / "taxosphere-paper")
     options = parser.parse_args()
     torch.set_num_threads(1)
     settings = dict(change.split("=", 1) for change in options.changes)
     for entry in options.sets:
         name, _, runs = entry.partition(":")
+        if options.cost:
+            tell_cost(datasets.find(name, options.data), settings, options)
+            continue
         for state in range(int(runs or 1)):
             measure(datasets.find(name, options.data), state, settings, options)
 
@@ -67,6 +72,21 @@ def measure(dataset: datasets.Dataset, state: int, settings: dict[str, str], opt
         records.append(file, line)
     print(f"  {time.process_time() - began:.0f} CPU s, epochs {getattr(method, 'epochs', '')}", flush=True)
     draw(options)
+
+
+def tell_cost(dataset: datasets.Dataset, settings: dict[str, str], options: argparse.Namespace) -> None:
+    """Print the estimated processor time of one epoch with the encoder learning along."""
+    taxonomy, parts = dataset.read()
+    seed = protocol.make_split(protocol.prepare(taxonomy, repair=True)[0], parts, protocol.Plan(), 0).seed
+    method = methods.create(options.method, settings)
+    assert isinstance(method, PolarisPaper)
+    config = method.configure(seed).with_overrides(["training.encoder_epochs=1"])
+    encoder = text_encoders.bare(text_encoders.trainable(text_encoders.load(options.encoder)))
+    began = time.perf_counter(), time.process_time()
+    seconds = fine_tuning_seconds(encoder, seed, config)
+    share = (time.process_time() - began[1]) / (time.perf_counter() - began[0])  # of a core, on a busy machine
+    epochs = config.training.epochs
+    print(f"{dataset.name}: {seconds * share:.0f} CPU s an epoch, {epochs} epochs at most, twice", flush=True)
 
 
 def draw(options: argparse.Namespace) -> None:

@@ -9,6 +9,9 @@ import pytest
 
 from support.gram_encoder import GramEncoder
 from taxosphere import Concept, Polaris, artifact
+from taxosphere.errors import InputError
+from taxosphere.model.config import PolarisConfig
+from taxosphere.persistence import stored_settings
 
 GOLDEN = Path(__file__).parent / "golden"
 FORMATS = sorted(int(place.name.removeprefix("model-")) for place in GOLDEN.glob("model-*"))
@@ -28,3 +31,11 @@ def test_a_model_of_each_format_answers_as_before(number: int) -> None:
         assert now.none_probability == pytest.approx(before["none_probability"], abs=1e-4)
         for suggestion, entry in zip(now, before["suggestions"], strict=True):
             assert suggestion.probability == pytest.approx(entry["probability"], abs=1e-4)
+
+
+def test_settings_of_training_that_are_gone_do_not_keep_a_model_from_loading() -> None:
+    values = PolarisConfig().model_dump(mode="json", exclude_none=True)
+    values["training"] |= {"mined": 0.0, "tuned_mined": 0.5}
+    assert stored_settings(values, "model") == PolarisConfig()
+    with pytest.raises(InputError, match=r"training\.mined"):
+        PolarisConfig.from_mapping(values)

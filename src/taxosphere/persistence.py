@@ -36,6 +36,7 @@ from taxosphere.ranking.ranker import Ranker
 from taxosphere.taxonomy.mapped import MAPPED
 
 METHOD = "polaris"
+_FORMER = ("mined", "tuned_mined")  # settings of training that earlier versions stored
 _READ = 0.4  # share of a large model's files that the first suggestion reads, by benchmarks/bench_load.py
 
 
@@ -119,7 +120,7 @@ def load(
     stored = artifact.load(path, METHOD)
     tensors, manifest = stored.tensors, stored.manifest
     with artifact.same_layout(path):
-        config = PolarisConfig.from_mapping(manifest["config"], path)
+        config = stored_settings(manifest["config"], path)
         vectors = TextVectors(**tensors["text_vectors"])
         network = _network(vectors.full.shape[1], config, tensors["network"])
         ranker = Ranker.from_arrays(tensors["ranker"], manifest["ranker"])
@@ -148,6 +149,12 @@ def load(
             texts = fitted.untuned_vectors.full
             images = ImageModel.from_arrays(tensors["images"], manifest["images"], stored.taxonomy, texts, device)
     return config, _with_stored(replace(fitted, image_model=images), stored)
+
+
+def stored_settings(values: dict[str, Any], path: str | PathLike[str]) -> PolarisConfig:
+    """The settings of a model folder, without those that earlier versions had and that are gone."""
+    training = {key: value for key, value in values["training"].items() if key not in _FORMER}
+    return PolarisConfig.from_mapping({**values, "training": training}, path)
 
 
 def _network(dim: int, config: PolarisConfig, arrays: Mapping[str, NDArray[Any]]) -> SphereNetwork:

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from taxosphere import Taxonomy
-from taxosphere.model.negatives import NONE, Lineage, Mix, mine, sample
+from taxosphere.model.negatives import NONE, Lineage, Mix, sample
 
 EVEN = Mix(0.25, 0.25, 0.25)
 
@@ -95,30 +95,3 @@ def test_the_same_generator_draws_the_same() -> None:
     seed = random_dag(50, 1)
     first, second = (sample(seed, Lineage(seed), np.arange(50), 7, EVEN, np.random.default_rng(3)) for _ in range(2))
     np.testing.assert_array_equal(first, second)
-
-
-def test_mined_negatives_are_the_nearest_that_are_no_ancestors() -> None:
-    seed = random_dag(60, 3)
-    lineage, rng = Lineage(seed), np.random.default_rng(4)
-    points, directions = (rng.normal(size=(len(seed), 8)).astype(np.float32) for _ in range(2))
-    mined = mine(points, directions, lineage, 5)
-    for child in range(len(seed)):
-        wrong = [c for c in range(len(seed)) if c != child and c not in set(lineage.ancestors.row(child).tolist())]
-        expected = sorted(wrong, key=lambda c: -float(points[child] @ directions[c]))[:5]
-        assert set(mined[child].tolist()) == set(expected)
-
-
-def test_where_nothing_is_left_to_mine_there_is_none() -> None:
-    chain = Taxonomy.from_edges([("a", "b"), ("b", "c")])
-    points = np.eye(3, dtype=np.float32)
-    mined = mine(points, points, Lineage(chain), 2)
-    assert mined[chain.position("c")].tolist() == [NONE, NONE]
-    assert sorted(mined[chain.position("a")].tolist()) == sorted([chain.position("b"), chain.position("c")])
-
-
-def test_a_share_of_the_negatives_is_mined() -> None:
-    seed = random_dag(60, 3)
-    mined = np.full((len(seed), 1), 7, np.int64)
-    child = np.flatnonzero(~Lineage(seed).forbidden(np.arange(len(seed)), np.full(len(seed), 7)))[:1]
-    drawn = sample(seed, Lineage(seed), child, 4000, Mix(0, 0, 0, 0.5), np.random.default_rng(1), mined)
-    assert abs((drawn == 7).mean() - 0.5 - 0.5 / len(seed)) < 0.03

@@ -30,17 +30,15 @@ class Batch(NamedTuple):
         return Batch(self.concepts, *(tensor.to(device) for tensor in self[1:]))
 
 
-def epoch(
-    seed: Taxonomy, lineage: Lineage, config: TrainingConfig, rng: Generator, mined: Longs | None = None
-) -> Iterator[tuple[Batch, ...]]:
+def epoch(seed: Taxonomy, lineage: Lineage, config: TrainingConfig, rng: Generator) -> Iterator[tuple[Batch, ...]]:
     """Edges in random order as batches, in groups of up to ``accumulation``: one optimiser step each.
 
-    All edges of the seed, or as many as ``epoch_steps`` hold. ``mined`` as for `negatives.sample`.
+    All edges of the seed, or as many as ``epoch_steps`` hold.
     """
     most = config.epoch_steps * config.accumulation * config.batch
     edges = seed.edge_array[rng.permutation(len(seed.edge_array))[:most]].astype(np.int64)
-    mix = Mix(config.siblings, config.cousins, config.uncles, config.mined)
-    negatives = sample(seed, lineage, edges[:, 1], config.negatives, mix, rng, mined)
+    mix = Mix(config.siblings, config.cousins, config.uncles)
+    negatives = sample(seed, lineage, edges[:, 1], config.negatives, mix, rng)
     starts = range(0, len(edges), config.batch)
     parts = (slice(start, start + config.batch) for start in starts)
     for group in _grouped(parts, config.accumulation):

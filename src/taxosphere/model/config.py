@@ -109,12 +109,11 @@ class TrainingConfig(Section):
     # Optimiser steps of an epoch at most: of a larger seed every epoch sees other edges, chosen at random.
     epoch_steps: PositiveInt = 256
     negatives: NonNegativeInt = 10
-    # Shares of the negatives: children of the parents, of the grandparents' children, of the grandparents, and hard
-    # ones that the current model takes for the parent most readily; the rest is drawn from the whole seed.
+    # Shares of the negatives: children of the parents, of the grandparents' children and of the grandparents; the rest
+    # is drawn from the whole seed.
     siblings: Share = 0.25
     cousins: Share = 0.0
     uncles: Share = 0.25
-    mined: Share = 0.0
     learning_rate: PositiveFloat = 1e-2
     encoder_learning_rate: PositiveFloat = 9e-5
     fine_tune: bool = False
@@ -124,8 +123,6 @@ class TrainingConfig(Section):
     # Every negative is one more text to encode, and the other concepts of a batch are negatives as well.
     tuned_batch: PositiveInt = 64
     tuned_negatives: NonNegativeInt = 1
-    # Share of hard ones among these; they cost one more encoding of all concepts an epoch.
-    tuned_mined: Share = 0.0
     # How many of the encoder's last layers learn along; 0: all of it, down to the words.
     encoder_layers: NonNegativeInt = 0
     bf16: bool = False
@@ -141,8 +138,8 @@ class TrainingConfig(Section):
 
     @model_validator(mode="after")
     def _shares(self) -> TrainingConfig:
-        if self.siblings + self.cousins + self.uncles + max(self.mined, self.tuned_mined) > 1.0 + 1e-9:
-            raise ValueError("the shares of siblings, cousins, uncles and mined negatives exceed 1")
+        if self.siblings + self.cousins + self.uncles > 1.0 + 1e-9:
+            raise ValueError("the shares of siblings, cousins and uncles exceed 1")
         return self
 
 

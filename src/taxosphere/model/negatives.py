@@ -1,6 +1,4 @@
-"""Negatives of a child: siblings, cousins, uncles, hard ones and random concepts, never itself or an ancestor.
-
-Hard negatives are mined by the model as it is: the concepts that it takes for the child's parent most readily.
+"""Negatives of a child: siblings, cousins, uncles and random concepts, never itself or an ancestor.
 
 All draws of an epoch are made at once with array code; a draw that fails (the concept has no sibling, or the draw is an
 ancestor) is replaced by a random concept.
@@ -11,31 +9,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import torch
 from numpy.random import Generator
 
-from taxosphere.model.inputs import Inputs
-from taxosphere.model.network import SphereNetwork
-from taxosphere.orbit.search import top_k
 from taxosphere.taxonomy import Taxonomy
 from taxosphere.taxonomy.structure import Csr
-from taxosphere.typing import Booleans, Floats, Longs
+from taxosphere.typing import Booleans, Longs
 
 NONE = -1
-N_MINED = 10
-"""Hard negatives that are mined for each child; which of them are used is drawn."""
-_BLOCK = 1 << 9  # children that are compared with all concepts at once
 _ROUNDS = 8  # each round of redrawing leaves a share (ancestors + 1) / n of the draws to the next
 
 
 @dataclass(frozen=True)
 class Mix:
-    """Shares of the negatives that are relatives of a kind or mined; the rest is drawn from the whole seed."""
+    """Shares of the negatives that are relatives of a kind; the rest is drawn from the whole seed."""
 
     siblings: float
     cousins: float
     uncles: float
-    mined: float = 0.0
 
 
 class Lineage:
@@ -58,46 +48,6 @@ class Lineage:
         return forbidden
 
 
-def mine(points: Floats, directions: Floats, lineage: Lineage, count: int = N_MINED) -> Longs:
-    """The concepts whose direction is nearest to each concept's point, without itself and its ancestors.
-
-    Parameters
-    ----------
-    points : array of shape (n, d)
-        Where the concepts lie as children.
-    directions : array of shape (n, d)
-        Mean directions of their distributions, by which they are found as parents.
-    lineage : Lineage
-        Of the same seed.
-    count : int
-        How many are mined for each.
-
-    Returns
-    -------
-    integer array of shape (n, count)
-        Positions in no order; NONE where there are fewer.
-    """
-    mined = np.full((len(points), count), NONE, np.int64)
-    for start in range(0, len(points), _BLOCK):
-        children = np.arange(start, min(start + _BLOCK, len(points)))
-        # Itself and its ancestors may be among the nearest, so as many more are looked at.
-        extra = 1 + int(lineage.ancestors.counts[children].max(initial=0))
-        nearest = top_k(points[children], directions, count + extra)
-        wrong = ~lineage.forbidden(np.repeat(children, nearest.shape[1]), nearest.ravel()).reshape(nearest.shape)
-        closeness = np.einsum("cd,ckd->ck", points[children], directions[nearest])
-        order = np.argsort(np.where(wrong, -closeness, np.inf), axis=1, kind="stable")[:, :count]
-        rows = np.where(np.take_along_axis(wrong, order, 1), np.take_along_axis(nearest, order, 1), NONE)
-        mined[children, : rows.shape[1]] = rows
-    return mined
-
-
-def mined_by(network: SphereNetwork, inputs: Inputs, lineage: Lineage) -> Longs:
-    """Hard negatives (n, k) of every concept by the network and the encoder as they are."""
-    with torch.no_grad():
-        embedding = network.from_lifted(inputs.lift_all()).cpu()
-    return mine(embedding.z.numpy(), embedding.mu.numpy(), lineage)
-
-
 def sample(
     seed: Taxonomy,
     lineage: Lineage,
@@ -105,7 +55,6 @@ def sample(
     count: int,
     mix: Mix,
     rng: Generator,
-    mined: Longs | None = None,
 ) -> Longs:
     """Draw negatives for children.
 
@@ -119,10 +68,8 @@ def sample(
     count : int
         Negatives of each child.
     mix : Mix
-        Shares of siblings, cousins, uncles and mined concepts.
+        Shares of siblings, cousins and uncles.
     rng : numpy Generator
-    mined : integer array of shape (len(seed), k), optional
-        Of `mine`; needed where their share is above 0.
 
     Returns
     -------
@@ -130,7 +77,7 @@ def sample(
         Positions; NONE where the child or its ancestors are all there is.
     """
     child = np.repeat(children, count)
-    drawn = _relatives(seed, child, mix, rng, mined)
+    drawn = _relatives(seed, child, mix, rng)
     for _ in range(_ROUNDS):
         bad = np.flatnonzero((drawn == NONE) | lineage.forbidden(child, drawn))
         if len(bad) == 0:
@@ -143,8 +90,8 @@ def sample(
     return drawn.reshape(len(children), count)
 
 
-def _relatives(seed: Taxonomy, child: Longs, mix: Mix, rng: Generator, mined: Longs | None) -> Longs:
-    """One relative or mined concept per entry of ``child``, NONE where a random one is due or there is none."""
+def _relatives(seed: Taxonomy, child: Longs, mix: Mix, rng: Generator) -> Longs:
+    """One relative per entry of ``child``, NONE where a random one is due or there is none."""
     kind = rng.random(len(child))
     drawn = np.full(len(child), NONE, np.int64)
     up, down = seed.parent_csr, seed.child_csr
@@ -157,9 +104,6 @@ def _relatives(seed: Taxonomy, child: Longs, mix: Mix, rng: Generator, mined: Lo
             at = _step(rows, at, rng)
         drawn[chosen] = at
         start += share
-    if mined is not None:
-        chosen = np.flatnonzero((kind >= start) & (kind < start + mix.mined))
-        drawn[chosen] = mined[child[chosen], rng.integers(mined.shape[1], size=len(chosen))]
     return drawn
 
 

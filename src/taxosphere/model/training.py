@@ -25,7 +25,7 @@ from taxosphere.model.checkpoint import NO_CHECKPOINTS, Checkpoint, Checkpoints,
 from taxosphere.model.config import PolarisConfig, TrainingConfig
 from taxosphere.model.history import Epoch, best_epoch, collapsed, finished, highest
 from taxosphere.model.inputs import FixedVectors, Inputs, TrainableEncoder
-from taxosphere.model.negatives import Lineage, mined_by
+from taxosphere.model.negatives import Lineage
 from taxosphere.model.network import SphereNetwork
 from taxosphere.model.riemannian import Group, RiemannianAdam, clip, rate
 from taxosphere.model.threads import one_thread
@@ -224,13 +224,9 @@ def fine_tune(
 
 
 def tuning(config: PolarisConfig) -> PolarisConfig:
-    """The settings with batch size, number of negatives and share of hard ones as set for fine-tuning."""
+    """The settings with batch size and number of negatives as set for fine-tuning."""
     settings = config.training
-    changed = {
-        "batch": settings.tuned_batch,
-        "negatives": settings.tuned_negatives,
-        "mined": settings.tuned_mined,
-    }
+    changed = {"batch": settings.tuned_batch, "negatives": settings.tuned_negatives}
     return config.model_copy(update={"training": settings.model_copy(update=changed)})
 
 
@@ -287,8 +283,7 @@ def _train_epoch(
     steps, device = steps_per_epoch(len(task.seed.edge_array), settings), network.device
     rng = np.random.default_rng([task.random_state, number])  # of the epoch alone, so that a resumed one is the same
     sums, cosines, edges = dict[str, float](), 0.0, 0
-    mined = mined_by(network, inputs, lineage) if settings.mined else None
-    for step, group in enumerate(batches.epoch(task.seed, lineage, settings, rng, mined)):
+    for step, group in enumerate(batches.epoch(task.seed, lineage, settings, rng)):
         pairs = sum(len(batch.child) for batch in group)
         edges += pairs
         optimiser.zero_grad()
