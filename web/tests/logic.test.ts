@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 
+import { Problem, whenLoaded } from '../src/lib/api';
 import { angle, fan, spread, touching } from '../src/lib/fan';
 import { figure } from '../src/lib/figures';
 import { percent } from '../src/lib/i18n.svelte';
@@ -22,6 +23,24 @@ describe('addresses', () => {
     expect(parse('#/elsewhere/x').view).toBe('review');
     expect(parse('').id).toBeNull();
     expect(parse('#/tree/%E0%A4%A').view).toBe('tree');
+  });
+});
+
+describe('a model that is being loaded', () => {
+  const asked = (...answers: (string | number)[]) => vi.fn(() => {
+    const next = answers.shift();
+    return typeof next === 'number' ? Promise.reject(new Problem(next, 'no')) : Promise.resolve(next);
+  });
+  it('is asked again until it answers', async () => {
+    const ask = asked(503, 503, 'picture');
+    expect(await whenLoaded(ask, () => true, 1)).toBe('picture');
+    expect(ask).toHaveBeenCalledTimes(3);
+  });
+  it('is asked once where nobody waits, or the answer is another', async () => {
+    const [left, absent] = [asked(503, 'picture'), asked(404, 'picture')];
+    await expect(whenLoaded(left, () => false, 1)).rejects.toThrow('no');
+    await expect(whenLoaded(absent, () => true, 1)).rejects.toThrow('no');
+    expect([left.mock.calls.length, absent.mock.calls.length]).toEqual([1, 1]);
   });
 });
 

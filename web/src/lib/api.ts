@@ -21,6 +21,11 @@ export class Problem extends Error {
     return this.status === 0 || this.status === 408 || this.status === 429 || this.status >= 500;
   }
 
+  /** Is the model still being loaded? */
+  get loading(): boolean {
+    return this.status === 503;
+  }
+
   /** Of a decision that cannot be carried out. */
   get code(): string {
     return typeof this.body.code === 'string' ? this.body.code : '';
@@ -40,6 +45,19 @@ export function address(path: string, query: Query = {}): string {
   }
   const text = search.toString();
   return `${BASE}/${path}${text ? `?${text}` : ''}`;
+}
+
+/** The answer, asked for again while the model is being loaded and somebody still wants it. */
+export async function whenLoaded<T>(ask: () => Promise<T>, wanted: () => boolean, wait = 1500): Promise<T> {
+  for (;;) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!(error instanceof Problem && error.loading)) throw error;
+      await new Promise((go) => setTimeout(go, wait));
+      if (!wanted()) throw error;
+    }
+  }
 }
 
 async function answer<T>(path: string, init: RequestInit, query?: Query): Promise<T> {
