@@ -130,6 +130,25 @@ def test_a_damaged_file_is_named(grove: Grove, tmp_path: Path) -> None:
         train_head(grove[1], grove[0], CONFIG, random_state=0, checkpoint=Checkpoint(file))
 
 
+def test_a_changed_byte_anywhere_is_noticed(grove: Grove, tmp_path: Path) -> None:
+    file = tmp_path / "c.safetensors"
+    train_head(grove[1], grove[0], CONFIG, random_state=0, checkpoint=Checkpoint(file))
+    whole = file.read_bytes()
+    header = int.from_bytes(whole[:8], "little")
+    chance = random.Random(0)
+    places = [chance.randrange(8, 8 + header) for _ in range(20)] + [
+        chance.randrange(8 + header, len(whole)) for _ in range(10)
+    ]
+    for place in [0, *places, len(whole) - 1]:
+        damaged = bytearray(whole)
+        damaged[place] ^= 1 << chance.randrange(8)
+        file.write_bytes(damaged)
+        with pytest.raises(
+            InputError, match=r"c\.safetensors: (is damaged|not a readable|written by another|belongs to)"
+        ):
+            train_head(grove[1], grove[0], CONFIG, random_state=0, checkpoint=Checkpoint(file))
+
+
 def test_it_is_not_written_more_often_than_asked(grove: Grove, tmp_path: Path) -> None:
     file = tmp_path / "c.safetensors"
     seen: list[bool] = []

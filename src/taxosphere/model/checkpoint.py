@@ -6,6 +6,7 @@ there is to keep: training resumed from here ends with the same weights, bit for
 
 from __future__ import annotations
 
+import hashlib
 import json
 import time
 from collections.abc import Mapping
@@ -23,7 +24,9 @@ from taxosphere.model import distributed
 from taxosphere.model.history import Epoch
 from taxosphere.model.riemannian import RiemannianAdam
 
-FORMAT = "1"
+FORMAT = "2"  # 2: with a checksum
+_DIGEST = "sha256"
+_BLANK = "0" * 64  # stands for the checksum while it is computed
 T = TypeVar("T")
 
 
@@ -85,8 +88,6 @@ class Checkpoint:
         if not self.resume or not self.path.exists():
             return
         tensors, notes = _read(self.path)
-        if notes.get("format") != FORMAT:
-            raise InputError("written by another version; start again without --resume", self.path)
         if notes.get("run") != run:
             raise InputError(
                 "belongs to a training with other settings or data; start again without --resume", self.path
@@ -112,16 +113,43 @@ class Checkpoint:
         }
         notes = {"format": FORMAT, "run": run, "history": json.dumps([asdict(entry) for entry in state.history])}
         with atomic.file(self.path) as temporary:  # save_file would make a temporary of its own, which a kill leaves
-            temporary.write_bytes(save({key: value.contiguous() for key, value in tensors.items()}, notes))
+            _write(temporary, tensors, notes)
         self._written = time.monotonic()
+
+
+def _write(path: Path, tensors: Mapping[str, Tensor], notes: Mapping[str, str]) -> None:
+    """Write tensors and notes with the SHA-256 of the whole file, in which zeros stand for the checksum itself."""
+    contiguous = {key: value.contiguous() for key, value in tensors.items()}
+    content = memoryview(save(contiguous, {**notes, _DIGEST: _BLANK}))
+    digest = hashlib.sha256(content).hexdigest()
+    header = 8 + int.from_bytes(content[:8], "little")
+    with path.open("wb") as file:
+        file.write(bytes(content[:header]).replace(_BLANK.encode(), digest.encode(), 1))
+        file.write(content[header:])
 
 
 def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
     try:
         with safe_open(path, framework="pt") as file:
-            return {key: file.get_tensor(key) for key in file.keys()}, file.metadata() or {}  # noqa: SIM118
+            notes = file.metadata() or {}
+            if notes.get("format") != FORMAT:
+                raise InputError("written by another version; start again without --resume", path)
+            if not _is_whole(path, notes.get(_DIGEST, "")):
+                raise InputError("is damaged; start again without --resume", path)
+            return {key: file.get_tensor(key) for key in file.keys()}, notes  # noqa: SIM118
     except (OSError, SafetensorError) as error:
         raise InputError(f"not a readable checkpoint ({error}); remove it to start again", path) from None
+
+
+def _is_whole(path: Path, digest: str) -> bool:
+    """Has the file the checksum that `_write` gave it?"""
+    with path.open("rb") as file:
+        size = file.read(8)
+        header = file.read(int.from_bytes(size, "little"))
+        computed = hashlib.sha256(size + header.replace(digest.encode(), _BLANK.encode(), 1))
+        while part := file.read(1 << 20):
+            computed.update(part)
+    return computed.hexdigest() == digest
 
 
 def strip_prefix(prefix: str, tensors: Mapping[str, T]) -> dict[str, T]:
