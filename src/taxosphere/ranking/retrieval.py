@@ -25,8 +25,7 @@ from taxosphere.ranking.features.catalogue import CATALOGUE, POSITIVE, Feature, 
 from taxosphere.ranking.features.pool import FeatureColumns
 from taxosphere.typing import Booleans, Floats, Longs
 
-N_BEST = 60
-N_RANDOM = 100
+N_BEST, N_RANDOM = 60, 100  # candidates of a query that are sampled: by the default weights, and from the whole pool
 _PULL = 30.0  # strength of the ridge towards the default weights, divided by the number of queries
 
 

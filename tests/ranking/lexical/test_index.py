@@ -80,7 +80,7 @@ def test_one_product_with_a_stack_is_the_product_with_each_part() -> None:
     asked = {name: rng.integers(0, 2, (3, height)).astype(np.float32) for name, height in (("b", 7), ("a", 4))}
     stack = StackedMatrix.stack({name: sparse.csr_array(part) for name, part in parts.items()})
     ones = {name: SparseRows.of_ones(np.flatnonzero(row).tolist() for row in rows) for name, rows in asked.items()}
-    found = stack.multiply(ones).toarray()
+    found = (stack.arrange(ones).matrix(11) @ stack.matrix).toarray()
     expected = np.stack([asked["b"] @ parts["b"], asked["a"] @ parts["a"]], axis=1)  # (queries, names, 5)
     np.testing.assert_allclose(found.reshape(3, 2, 5), expected)
 

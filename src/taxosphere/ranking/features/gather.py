@@ -146,14 +146,13 @@ def _filled(index: CandidateIndex, pool: Pool, n_needed: int) -> Pool:
     n_needed = min(n_needed, pool.size - len(index.obsolete))
     counts = np.diff(pool.ends)
     if len(index.obsolete):
-        closed = np.flatnonzero(np.isin(pool.positions, index.obsolete))
-        counts = counts - np.bincount(pool.row[closed], minlength=pool.n_queries)
+        obsolete = np.flatnonzero(np.isin(pool.positions, index.obsolete))
+        counts = counts - np.bincount(pool.row[obsolete], minlength=pool.n_queries)
     few = np.flatnonzero(counts < n_needed)
     if len(few) == 0:
         return pool
-    first = np.delete(np.arange(pool.size), index.obsolete)[
-        : 2 * n_needed
-    ]  # at most n_needed of them are in the pool already
+    current = np.delete(np.arange(pool.size), index.obsolete)
+    first = current[: 2 * n_needed]  # fewer than n_needed of them are in the pool already
     return Pool.join([pool.keys, few[:, None] * pool.size + first], pool.n_queries, pool.size)
 
 

@@ -126,12 +126,11 @@ class StackedMatrix:
         first_rows = dict(zip(parts, np.cumsum([0, *heights]).tolist()))
         return cls(first_rows, sparse.csr_array(sparse.vstack(list(parts.values()), format="csr")))
 
-    def multiply(self, rows: Mapping[str, SparseRows]) -> Matrix:
-        """Rows (q, words) times the part of the same name: (q · names, n), all names of a query below each other."""
-        return self.arrange(rows).matrix(self.matrix.shape[0]) @ self.matrix
-
     def arrange(self, rows: Mapping[str, SparseRows]) -> SparseRows:
-        """Rows (q, words) by name as rows (q · names, all words) over the whole stack, as for `multiply`."""
+        """Rows (q, words) by name as rows (q · names, all words) over the whole stack, those of a query together.
+
+        Times the matrix, each row is multiplied by the part of its name.
+        """
         by_name = stack_rows(list(rows.values()), [self.first_rows[name] for name in rows])
         if len(by_name.counts) == len(rows):  # of a single query
             return by_name

@@ -23,7 +23,6 @@ from taxosphere.ranking.lexical.index import (
 from taxosphere.ranking.lexical.parse import ParsedConcept
 from taxosphere.typing import Floats, Longs, Matrix
 
-SIMILARITIES = ("spelling", "words", "words, children")
 WIDE = ("words, children", *map(share_feature, ("name head", "phrase head", "phrase words", "name words")))
 """Parts whose largest values belong to concepts with children like the query."""
 _RETRIEVED = (*WIDE, "words", "spelling")
@@ -204,7 +203,7 @@ def definition_mentions(index: LexicalIndex, queries: Sequence[ParsedConcept], s
     for row, query in enumerate(queries):
         for start, stop, positions in _mentions(query.definition, index):
             for key in (row * size + position for position in positions):
-                early[key] = max(early[key], 1 / (1 + 0.2 * start))
+                early[key] = max(early[key], 1 / (1 + 0.2 * start))  # one half for the sixth word
                 length[key] = max(length[key], stop - start)
         for start, stop, positions in _mentions(query.first_phrase, index):
             for key in (row * size + position for position in positions):
