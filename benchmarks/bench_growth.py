@@ -32,6 +32,8 @@ from taxosphere.ranking.lexical.index import LexicalIndex
 from taxosphere.ranking.lexical.tokens import ConceptTokens
 
 BATCH = 64
+VERSION = 2  # of the code that is measured; columns of earlier ones are marked
+MIDDLE = 300_000  # exponents are given up to here, and from here on
 
 
 class Phases:
@@ -151,8 +153,8 @@ def saved(model: Polaris, folder: Path) -> dict[str, float]:
         "save": save,
         "load": steps["loaded"]["CPU s"],
         "first suggestion after load": steps["first suggestion"]["CPU s"],
-        "load to first suggestion, elapsed": steps["loaded"]["s"] + steps["first suggestion"]["s"],
-        "memory after load and suggestion": steps["first suggestion"]["GB resident"],
+        "load to first suggestion, s elapsed": steps["loaded"]["s"] + steps["first suggestion"]["s"],
+        "memory after load and first suggestion, GB": steps["first suggestion"]["GB resident"],
     }
 
 
@@ -164,33 +166,44 @@ def _seconds(action: Callable[[], object]) -> float:
 
 def exponent(small: float, large: float, ratio: float) -> str:
     """Growth exponent between two sizes; empty where a phase is too short to tell."""
-    return f"{math.log(large / small) / math.log(ratio):.2f}" if min(small, large) > 0.05 and ratio > 1 else ""
+    long_enough = small > 0.05 and large > 0.05 and ratio > 1
+    return f"{math.log(large / small) / math.log(ratio):.2f}" if long_enough else ""
 
 
 def page(results: dict[str, dict[str, Any]]) -> list[str]:
-    """The table, a column per size and one with the exponents between the smallest and the largest."""
+    """The table, a column per size and two with exponents: from the smallest size to `MIDDLE`, and to the largest."""
     made = sorted((r for key, r in results.items() if key.isdigit()), key=lambda r: r["concepts"])
     columns = [*made, *(r for key, r in results.items() if not key.isdigit())]
-    names = [f"{r['concepts']:,}" for r in made] + [f"{r['concepts']:,} WordNet nouns" for r in columns[len(made) :]]
-    lines = ["| CPU s | " + " | ".join(names) + " | exponent |", "| --- |" + " --: |" * (len(columns) + 1)]
+    names = [f"{r['concepts']:,}{'' if r in made else ' WordNet nouns'}" for r in columns]
+    names = [
+        name if r.get("version") == VERSION else f"{name} (earlier code)"
+        for name, r in zip(names, columns, strict=True)
+    ]
+    until = max((place for place, r in enumerate(made) if r["concepts"] <= MIDDLE), default=0)
+    ends = [until] if until == len(made) - 1 else [until, len(made) - 1]
+    grown = [f"exponent to {made[end]['concepts']:,}" for end in ends]
+    lines = ["| CPU s | " + " | ".join(names + grown) + " |", "| --- |" + " --: |" * (len(columns) + len(ends))]
 
     def line(label: str, values: list[float], digits: int = 1) -> None:
-        cells = " | ".join("–" if math.isnan(value) else f"{value:.{digits}f}" for value in values)
-        grown = len(made) > 1
-        ratio = made[-1]["concepts"] / made[0]["concepts"] if grown else 1.0
-        lines.append(f"| {label} | {cells} | {exponent(values[0], values[len(made) - 1], ratio) if grown else ''} |")
+        cells = ["–" if math.isnan(value) else f"{value:.{digits}f}" for value in values]
+        cells += [exponent(values[0], values[end], made[end]["concepts"] / made[0]["concepts"]) for end in ends]
+        lines.append(f"| {label} | {' | '.join(cells)} |")
 
-    for phase in columns[0]["phases"]:
-        line(phase, [r["phases"].get(phase, 0.0) for r in columns])
+    for phase in max((r["phases"] for r in columns), key=len):
+        line(phase, [r["phases"].get(phase, 0.0 if r.get("version") == VERSION else math.nan) for r in columns])
     line("epochs that were tried", [float(r.get("epochs", math.nan)) for r in columns], 0)
     line("**fit, all of it**", [r["fit"] for r in columns])
     line("memory of the fit, GB", [r["memory of the fit"] for r in columns], 2)
-    for label in ("batch of 64, ms a query", "one suggestion, ms"):
-        line(label, [r[label] for r in columns], 2)
-    for label in ("save", "load", "first suggestion after load"):
-        line(label, [r[label] for r in columns], 2)
-    line("load to first suggestion, s elapsed", [r["load to first suggestion, elapsed"] for r in columns], 2)
-    line("memory after that, GB", [r["memory after load and suggestion"] for r in columns], 2)
+    for label in (
+        "batch of 64, ms a query",
+        "one suggestion, ms",
+        "save",
+        "load",
+        "first suggestion after load",
+        "load to first suggestion, s elapsed",
+        "memory after load and first suggestion, GB",
+    ):
+        line(label, [r.get(label, math.nan) for r in columns], 2)
     return lines
 
 
@@ -202,8 +215,7 @@ def run_apart(key: str, wordnet: list[str], keep: Path | None) -> dict[str, Any]
         command = [sys.executable, __file__, "--out", "-", "--one", key, "--vectors", vectors, "--keep", models]
         command += ["--wordnet", *wordnet] if wordnet else []
         run = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
-    result: dict[str, Any] = json.loads(run.stdout.splitlines()[-1])
-    return result
+    return {"version": VERSION, **json.loads(run.stdout.splitlines()[-1])}
 
 
 def main() -> None:
@@ -236,9 +248,9 @@ def main() -> None:
     wordnet = " --wordnet data.noun VECTORS fast" if "wordnet" in results else ""
     head = ["# Growth", "", f"`python benchmarks/bench_growth.py {sizes} --out docs/results/growth{wordnet}`", ""]
     notes = [
-        "Made-up concepts with known vectors, one thread, CPU seconds on a busy shared machine; the exponent is that",
-        "between the smallest and the largest made-up size. WordNet nouns have vectors of the encoder that the command",
-        "names, filled up with zeros to the length of MiniLM's.",
+        "Made-up concepts with known vectors, one thread, CPU seconds on a busy shared machine; exponents are those",
+        "between the smallest made-up size and another. WordNet nouns have vectors of the encoder that the command",
+        "names, filled up with zeros to the length of MiniLM's. A saved model is opened by a process of its own.",
         "",
     ]
     atomic.write_text(options.out.with_suffix(".md"), "\n".join([*head, *notes, *page(results), ""]))

@@ -63,7 +63,7 @@ class LoggedProgress:
 
 
 # Of a concept, at the peak of a fit: vectors that are held at once, those that several encoders add, and the rest.
-_VECTORS, _VECTORS_OF_PARTS, _OTHER_BYTES = 6, 4, 6000
+_VECTORS, _VECTORS_OF_PARTS, _OTHER_BYTES = 4, 4, 6000
 
 
 @dataclass(frozen=True)
