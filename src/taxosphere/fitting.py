@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from numbers import Integral
 from os import PathLike, fspath
@@ -36,12 +35,11 @@ from taxosphere.ranking.reading import MakeReader, ShortlistReader
 from taxosphere.readers.reader import CROSS_ENCODER
 from taxosphere.taxonomy import Taxonomy
 from taxosphere.taxonomy.formats.io.streams import expand_home
-from taxosphere.typing import RANDOM_STATES
+from taxosphere.typing import RANDOM_STATES, Progress
 
 EncoderLike = TextEncoder | str | PathLike[str]
 """An encoder, or the name, folder or file of one."""
 
-Progress = Callable[[int, int, str], None]
 _LOG = logging.getLogger("taxosphere")
 
 

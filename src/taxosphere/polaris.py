@@ -12,7 +12,7 @@ from taxosphere import fitting, persistence
 from taxosphere.encoders.device import check_device
 from taxosphere.errors import InputError, TaxosphereError, kind_of
 from taxosphere.estimator import Estimator
-from taxosphere.fitting import EncoderLike, FitRun, LoggedProgress, Progress
+from taxosphere.fitting import EncoderLike, FitRun, LoggedProgress
 from taxosphere.model.config import PolarisConfig
 from taxosphere.placing import inference, place_list
 from taxosphere.placing.concept_list import New, as_concepts, one_concept
@@ -20,6 +20,7 @@ from taxosphere.placing.expansion import Expansion
 from taxosphere.placing.inference import Fitted
 from taxosphere.placing.suggestions import Suggestions
 from taxosphere.taxonomy import Taxonomy
+from taxosphere.typing import Progress
 
 
 class Polaris(Estimator):

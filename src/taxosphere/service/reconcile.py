@@ -99,10 +99,10 @@ async def _post(bench: Bench, request: Request, service: str) -> Response:
 
 async def _answer(bench: Workbench, service: str, queries: str | None, extend: str | None) -> Response:
     if queries is not None:
-        asked = _parse(queries)
+        asked = _parse("queries", queries)
         return _json(await reconciled(bench, service, asked))
     if extend is not None:
-        return _json(extended(bench, _parse(extend)))
+        return _json(extended(bench, _parse("extend", extend)))
     raise Problem(400, "send the field 'queries' or 'extend'")
 
 
@@ -115,13 +115,13 @@ def _base(request: Request) -> str:
     return f"{request.url.scheme}://{request.headers['host']}"
 
 
-def _parse(text: str) -> Document:
+def _parse(field: str, text: str) -> Document:
     try:
         document = json.loads(text)
     except (ValueError, RecursionError):
-        raise Problem(400, "the field is no JSON") from None
+        raise Problem(400, f"the field '{field}' is no JSON") from None
     if not isinstance(document, dict):
-        raise Problem(400, "the field is no JSON object")
+        raise Problem(400, f"the field '{field}' is no JSON object")
     return document
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from taxosphere.cli import output
-from taxosphere.cli.options import BY, IDS, reads_taxonomy
+from taxosphere.cli.options import BY, reads_taxonomy
 from taxosphere.errors import InputError, require
 from taxosphere.taxonomy.formats.io.options import ReadOptions
 
@@ -34,7 +34,9 @@ def apply(
     out: Path = typer.Option(..., "-o", "--out", metavar="OUT", help="The grown taxonomy; the suffix is its format."),
     db: str = typer.Option("", "--db", metavar="URL", help="Remember the decisions here: a file, or postgresql://…"),
     by: str = BY,
-    ids: str = IDS,
+    ids: str = typer.Option(
+        "", "--ids", metavar="PATTERN", help="Ids of new concepts whose row has none: GO:9{6}, or as for 'expand'."
+    ),
     rebase: bool = typer.Option(
         False, "--rebase", help="Take decisions that were made on another version; leave out what no longer fits."
     ),
