@@ -74,7 +74,8 @@ def compiled_environment() -> dict[str, str]:
     """The environment of all measured processes: nobody's modules are compiled while the time is taken."""
     others = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
     environment = others | {"PYTHONPYCACHEPREFIX": tempfile.mkdtemp(prefix="compiled-")}
-    code = "import importlib, taxosphere.taxonomy.formats.registry\nfor name in ('rdflib', 'pronto'):\n"
+    code = "import importlib\nfrom taxosphere.taxonomy.formats.registry import FORMATS\n"
+    code += "for form in FORMATS.values(): form.read\nfor name in ('rdflib', 'pronto'):\n"
     code += "    try: importlib.import_module(name)\n    except ImportError: pass\n"
     subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True, env=environment)
     return environment

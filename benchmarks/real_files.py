@@ -223,7 +223,7 @@ def by_wordnet(path: Path) -> Counts:
 
 def by_stanzas(path: Path) -> Counts:
     """Terms and ``is_a`` lines by a regular expression, where pronto gives up."""
-    text = opened(path).read().decode("utf-8")
+    text = opened(path).read().decode("utf-8", "replace")
     stanzas = [part for part in re.split(r"^\[", text, flags=re.MULTILINE)[1:] if part.startswith("Term]")]
     edges: Edges = set()
     obsolete, ids = set(), set()
