@@ -96,7 +96,7 @@ def test_every_format_has_a_case() -> None:
     spellings = {suffix for form in registry.FORMATS.values() for suffix in form.suffixes}
     tried = {Path(name).suffix for name in NAMES} | {".taxo", ".noun", ".mm", ".tre"}
     others = "/ .yml .terms .turtle .skos .xml .ndjson .verb .adj .adv .nwk .newick .tree .claml .dmp .pq .feather .ipc"
-    tables = ".nw .nh .nex .nexus .trees .md .markdown .txt .tab .xls .ods .xlsm .xlsb"
+    tables = ".json-ld .nw .nh .nex .nexus .trees .md .markdown .txt .tab .xls .ods .xlsm .xlsb"
     assert spellings - tried <= {*others.split(), *tables.split()}  # other names of those tried
 
 

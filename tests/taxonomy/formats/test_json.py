@@ -84,7 +84,7 @@ def test_a_root_with_an_id_alone_is_a_concept(tmp_path: Path) -> None:
     assert set(taxonomy.edges()) == {("R", "a"), ("R", "0")}
     root = taxonomy.concept(taxonomy.position("R"))
     assert (root.name, root.extras) == ("R", (("size", "5"),))
-    assert [problem.text for problem in taxonomy.reading] == ["1 root without a name, called by id"]
+    assert [problem.text for problem in taxonomy.reading] == ["1 concept without a name, called by id"]
     text = '[{"id": 0, "children": [{"id": "S"}]}, {"id": "S", "children": ["a"]}, {"id": "S", "name": "s"}]'
     taxonomy = read(tmp_path / "y.json", text)
     assert dict(zip(taxonomy.ids, taxonomy.names, strict=True)) == {"0": "0", "S": "s", "a": "a"}

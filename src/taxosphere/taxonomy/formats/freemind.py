@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import re
 from pathlib import Path
 
 from taxosphere.taxonomy.formats.io.draft import Draft, counted
@@ -9,6 +11,7 @@ from taxosphere.taxonomy.formats.io.options import ReadOptions
 from taxosphere.taxonomy.formats.io.outline import Outline
 from taxosphere.taxonomy.formats.io.xml_tree import Element, parse
 
+_TAG = re.compile(r"<[^<>]*>")
 # Of no meaning outside the program: styles, places and times.
 _STYLES = frozenset(
     (
@@ -61,6 +64,8 @@ def read(path: Path, options: ReadOptions) -> Draft:
 
 def _name(node: Element) -> str:
     name = node.attributes.get("TEXT") or node.attributes.get("LOCALIZED_TEXT") or ""
+    if name.lstrip().startswith("<html"):
+        name = html.unescape(_TAG.sub(" ", name))
     if name.strip():
         return " ".join(name.split())
     return next((item.text() for item in node.elements("richcontent") if item.attributes.get("TYPE") == "NODE"), "")

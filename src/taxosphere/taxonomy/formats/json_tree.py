@@ -79,7 +79,7 @@ class _TreeReader:
         self.draft = draft
         self.seen: dict[str, int] = {}  # id → row of the draft
         self.stated: list[tuple[str, int]] = []  # parents that entries at the top name, and their lines
-        self.bare: list[tuple[str, jv.Entry, bool]] = []  # entries that have an id alone, and whether they are roots
+        self.bare: list[tuple[str, jv.Entry, bool]] = []  # entries with an id and no name, and whether they are roots
         self.numbers: dict[str, Iterator[int]] = defaultdict(lambda: count(2))  # path → next number of a repeated one
         self.renamed = 0
 
@@ -141,11 +141,11 @@ class _TreeReader:
         self.draft.add(self.seen[id], *jv.details_of(node, KNOWN))
 
     def _resolve(self) -> None:
-        nameless = 0
+        nameless, named = 0, bool(self.draft.ids)
         for id, node, root in sorted(self.bare, key=lambda bare: not bare[2]):  # a root may be what others refer to
             if id in self.seen:
                 self._add_to(node, id)
-            elif root:
+            elif root or not named or node.keys() - {"id"}:  # else it refers to what is missing
                 self._add(node, id, id)
                 nameless += 1
         names = {*self.draft.ids, *self.draft.names}
@@ -153,7 +153,7 @@ class _TreeReader:
         if unread is not None:
             self.draft.left_out("entries that name a parent are roots: in a nested file only nesting is read", unread)
         if nameless:
-            self.draft.left_out(f"{counted(nameless, 'root')} without a name, called by id")
+            self.draft.left_out(f"{counted(nameless, 'concept')} without a name, called by id")
         if self.renamed:
             repeated = counted(self.renamed, "repeated name")
             self.draft.left_out(f"{repeated} without an id: each a concept of its own, with its path as id")

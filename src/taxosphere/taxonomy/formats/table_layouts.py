@@ -84,6 +84,7 @@ def understand(grid: Grid, options: ReadOptions) -> Reading:
     grid = grid.head()
     if not grid.rows:
         raise InputError("holds nothing but comments", path=grid.path)
+    _check_quotes(grid)
     one_column = grid.source is not None and not grid.delimiter and not options.mapping
     if one_column and (is_markdown(grid.path) or is_outline([row[0] for row in grid.rows])):
         return Reading(OUTLINE)
@@ -95,6 +96,14 @@ def understand(grid: Grid, options: ReadOptions) -> Reading:
         if attempt(grid, reading, options):
             return reading
     raise _not_understood(grid, reading)
+
+
+def _check_quotes(grid: Grid) -> None:
+    """Refuse cells in single quotation marks, which would be part of every name and code."""
+    cells = [cell.strip() for row in grid.rows[1:] for cell in row if cell.strip()]
+    if sum(len(cell) > 1 and cell[0] == cell[-1] == "'" for cell in cells) > 0.5 * len(cells) > FEW_ROWS:
+        message = "most cells stand in single quotation marks; save the table with double ones or without"
+        raise InputError(message, path=grid.path, line=grid.lines[0])
 
 
 def _stated_roles(grid: Grid, reading: Reading, options: ReadOptions) -> dict[str, int]:

@@ -15,9 +15,9 @@ _MEASURE = re.compile(
 
 
 def are_row_numbers(codes: Sequence[str]) -> bool:
-    """Whether numbers only count the rows: 10 to 19 are not below 1 then."""
-    numbers = {int(code) for code in codes if code.isdecimal() and len(code) < 10}
-    return len(numbers) == len(codes) and max(numbers) - min(numbers) < 1.2 * len(numbers)
+    """Whether numbers only count the rows, half of them left out at most: 10 to 19 are not below 1 then."""
+    numbers = {int(code) for code in codes if code.isdecimal() and len(code) < 10 and code[0] != "0"}
+    return len(numbers) == len(codes) and max(numbers) - min(numbers) < 2 * len(numbers)
 
 
 def are_measures(cells: Sequence[str]) -> bool:

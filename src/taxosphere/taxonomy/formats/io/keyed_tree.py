@@ -33,6 +33,8 @@ class KeyedTree:
 
     def __init__(self, value: Any, path: Path) -> None:
         self.path = path
+        if isinstance(value, dict):
+            self._check_references(value)
         counts: Counter[str] = Counter()
         self.holders = 0
         waiting = [value]
@@ -45,6 +47,14 @@ class KeyedTree:
             waiting += item.values() if isinstance(item, dict) else item if isinstance(item, list) else ()
         usual = {*rk.NAMES, *rk.IDS, *rk.DESCRIPTIONS, *rk.SYNONYMS, "level", "rank", "type", "color", "colour", "icon"}
         self.attributes = {key for key, n in counts.items() if rk.plain(key) in usual or n > max(1, 0.3 * self.holders)}
+
+    def _check_references(self, value: dict[str, Any]) -> None:
+        """Refuse keys at the top that stand below others: each key then only says what is directly below it."""
+        below = {key: top for top, inner in value.items() if isinstance(inner, dict) for key in inner}
+        again = [key for key in value if key in below and below[key] != key and isinstance(value[key], dict)]
+        if 2 * len(again) > len(value) > 1:
+            message = f"'{again[0]}' stands at the top and below '{below[again[0]]}', so keys are no tree"
+            raise InputError(f"{message}; save it as a table of ids, names and parents (.csv)", self.path)
 
     def entries(self, value: Any, line: int) -> Iterator[Any]:
         """Objects for what stands in or below a key."""

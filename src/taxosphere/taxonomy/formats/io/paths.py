@@ -151,6 +151,9 @@ def is_believable(texts: Sequence[str], style: PathStyle) -> bool:
     if 2 * len(set(sample)) < len(sample):
         return False
     several = [text for text in sample if style.separator in text]
+    ends = style.separator, style.separator
+    if len(ends[0]) > 1 and sum((text[:2], text[-2:]) == ends for text in several) > 0.5 * len(several):
+        return False  # `::PHASE:Design::PHASE:Operation::` lists fields and values
     spaced = sum(f" {style.separator} " in text for text in several)
     if style.separator in CLEAR or spaced >= 0.8 * len(several) or style.score >= 2 * ALMOST_ALL:
         return True

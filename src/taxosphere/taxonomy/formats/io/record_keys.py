@@ -38,6 +38,7 @@ PARENTS = (
     *("parentname", "parentnames", "parentcategory", "parentcategoryid", "parentnode", "parentnodeid", "parentslug"),
     *("parentconcept", "parentterm", "subclassof", "superclasses", "superclass", "supertypes", "isa", "hypernyms"),
     *("hypernym", "oberbegriff", "oberbegriffe", "directparents", "superordinate", "parentstructureid", "pid"),
+    *("inherits", "inheritsfrom", "extends"),
 )
 CHILDREN = (
     *("children", "childids", "childrenids", "childid", "childs", "child", "narrower", "narrowerterms", "narrowerterm"),

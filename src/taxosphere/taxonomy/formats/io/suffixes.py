@@ -17,6 +17,7 @@ RDF = {  # with the syntax
     ".nq": "N_QUADS",
     ".trig": "TRIG",
     ".jsonld": "JSON_LD",
+    ".json-ld": "JSON_LD",
     ".rdf": "RDF_XML",
     ".owl": "RDF_XML",
     ".skos": "RDF_XML",
