@@ -77,6 +77,8 @@ class Service:
                 self.process.wait(10)
             except subprocess.TimeoutExpired:
                 self.kill()
+        if self.keeper is not None:
+            self.keeper.close()
 
     def read(self, path: str, who: str = "ada") -> Any:
         return self._ask(urllib.request.Request(f"{self.address}/api/v1/{path}"), who)
