@@ -319,7 +319,7 @@ concepts / edges, or a dash where it holds no hierarchy, so that a refusal is ri
 Two counters were corrected after a first look: nodes of mind maps without a text are no concepts (ours says how many it
 leaves out), nor are images alone, and a list of codes that name nothing above them has concepts and no edges.
 What still differs is a JSON file of lists by group: two titles stand in two lists each. Ours makes one concept with two
-parents of each, as in every list of names by name; the other count takes them for four.
+parents of each, as in every list of names by name, and says so; the other count takes them for four.
 
 """
 HEADER = """

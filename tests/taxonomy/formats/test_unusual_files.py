@@ -59,3 +59,10 @@ def test_tags_in_the_text_of_a_mind_map(tmp_path: Path) -> None:
     text = "&lt;html&gt;&lt;body&gt;&lt;p&gt;Getting &lt;b&gt;things&lt;/b&gt; done&lt;/p&gt;&lt;/body&gt;&lt;/html&gt;"
     (tmp_path / "x.mm").write_text(f'<map><node TEXT="{text}"><node TEXT="Inbox"/></node></map>')
     assert list(Taxonomy.read(tmp_path / "x.mm").names) == ["Getting things done", "Inbox"]
+
+
+def test_a_name_in_several_lists_is_one_concept_and_it_is_said(tmp_path: Path) -> None:
+    (tmp_path / "x.json").write_text(json.dumps({"11": ["director", "chief"], "12": ["director", "clerk"]}))
+    taxonomy = Taxonomy.read(tmp_path / "x.json")
+    assert sorted(taxonomy.edges()) == [("11", "chief"), ("11", "director"), ("12", "clerk"), ("12", "director")]
+    assert "1 name in several lists, each one concept with several parents: 'director'" in taxonomy.reading_notes[0]

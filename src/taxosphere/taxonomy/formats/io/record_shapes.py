@@ -18,6 +18,7 @@ from typing import Any
 from taxosphere.errors import InputError
 from taxosphere.taxonomy.formats.io import json_values as jv
 from taxosphere.taxonomy.formats.io import record_keys as rk
+from taxosphere.taxonomy.formats.io.draft import counted
 from taxosphere.taxonomy.formats.io.keyed_tree import KeyedTree, is_branch, is_named
 from taxosphere.taxonomy.formats.io.orientation import direction
 
@@ -55,7 +56,7 @@ class Shape:
     wrapper : str
         The key under which the list stands, if any.
     style : str
-        ``"list"``, ``"tree"``, ``"by id"``, ``"graph"`` or ``"keys"``.
+        ``"list"``, ``"tree"``, ``"by id"``, ``"graph"``, ``"lists"`` (of names below a name) or ``"keys"``.
     upward : bool or None
         Whether all links are called something that runs from child to parent; None where they are not called.
     """
@@ -359,4 +360,28 @@ def _adjacency(top: jv.Entry) -> Shape:
     """A list of names below each name: one that stands in both places is the same concept."""
     pairs = [(key, child, top.line) for key, children in top.items() for child in children or ()]
     names = dict.fromkeys([*top, *(child for _, child, _ in pairs)])
-    return Shape([jv.Entry([("name", name)], top.line) for name in names], "graph", pairs)
+    return Shape([jv.Entry([("name", name)], top.line) for name in names], "lists", pairs)
+
+
+def said_of_lists(shape: Shape) -> str:
+    """How lists of names below names were understood; a name in several lists may have been meant as several.
+
+    Parameters
+    ----------
+    shape : Shape
+        Of the style ``"lists"``.
+
+    Returns
+    -------
+    str
+        One sentence.
+    """
+    above = Counter(child for _, child in {pair[:2] for pair in shape.edges})
+    several = [name for name, number in above.items() if number > 1]
+    said = "keys and the names in their lists read as concepts"
+    if several:
+        example = min(several)[:60]
+        said += (
+            f"; {counted(len(several), 'name')} in several lists, each one concept with several parents: '{example}'"
+        )
+    return said

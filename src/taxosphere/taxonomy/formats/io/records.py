@@ -19,7 +19,7 @@ from taxosphere.taxonomy.formats.io.draft import Draft, counted
 from taxosphere.taxonomy.formats.io.inner_objects import brought_out
 from taxosphere.taxonomy.formats.io.options import ReadOptions
 from taxosphere.taxonomy.formats.io.orientation import oriented
-from taxosphere.taxonomy.formats.io.record_shapes import Shape, shape_of
+from taxosphere.taxonomy.formats.io.record_shapes import Shape, said_of_lists, shape_of
 
 NO_PARENT = frozenset({"0", "-1", "#", "none", "null", "root", "nan"})
 OURS = ("id", "children", *jv.DETAILS, *jv.PARENTS, "child", "child_id")
@@ -78,10 +78,12 @@ def understand(value: Any, path: Path, options: ReadOptions) -> Records:
     notes += inner
     if shape.style == "keys":
         notes.append("keys read as names, what stands below a key as below that concept")
+    if shape.style == "lists":
+        notes.append(said_of_lists(shape))
     objects = [entry for entry in shape.entries if isinstance(entry, jv.Entry)]
     _check_mapping(options, shape.entries, path)
-    if shape.edges or shape.style == "graph":
-        return _of_graph(shape, objects, style, options, path)
+    if shape.edges or shape.style in ("graph", "lists"):
+        return _of_graph(shape, objects, style, options, notes)
     if shape.style != "tree" and len(objects) == len(shape.entries):
         flat = flat_records(objects, options, style, notes)
         if flat is not None:
@@ -328,7 +330,7 @@ def _renamed(entry: jv.Entry, keys: rk.Keys, options: ReadOptions, nested: bool 
 
 
 def _of_graph(
-    shape: Shape, objects: list[jv.Entry], style: dict[str, Any], options: ReadOptions, path: Path
+    shape: Shape, objects: list[jv.Entry], style: dict[str, Any], options: ReadOptions, notes: list[str]
 ) -> Records:
     """Nodes as records, links as edges between them."""
     counts = rk.KeyCounts(objects)
@@ -346,7 +348,7 @@ def _of_graph(
         records = list({record["name"]: record for record in records}.values())
     pairs, note = oriented(shape.edges, options.columns, shape.upward)
     edges = [jv.Entry([("parent", parent), ("child", child)], line) for parent, child, line in pairs]
-    return Records([*records, *edges], False, style | {"shape": "list"}, keys, [note] if note else [])
+    return Records([*records, *edges], False, style | {"shape": "list"}, keys, [*notes, *([note] if note else [])])
 
 
 def _nested(entries: list[Any], style: dict[str, Any], options: ReadOptions, path: Path, notes: list[str]) -> Records:
