@@ -140,6 +140,19 @@ def test_undo_by_key_and_in_the_history(serve: Any, visit: Any) -> None:
     expect(ada.page.get_by_text("How much stayed", exact=False).or_(ada.page.locator(".live"))).to_be_visible()
 
 
+def test_undo_before_the_next_concept_is_there(serve: Any, visit: Any) -> None:
+    service = serve(items=5)
+    ada = visit(service)
+    first = ada.item
+    ada.page.route("**/api/v1/queue/*", lambda route: route.continue_() if route.request.url.endswith(first) else None)
+    ada.page.reload()
+    ada.page.locator("button[aria-pressed=true] .name").wait_for()
+    ada.press("a")
+    expect(ada.page.locator("[data-item]")).to_have_count(0)
+    ada.press("u")
+    expect(ada.page.locator(f"[data-item='{first}']")).to_be_visible()
+
+
 def test_dragging_a_concept_to_its_place_in_the_tree(serve: Any, visit: Any) -> None:
     service = serve(items=4)
     ada = visit(service)
