@@ -34,7 +34,7 @@ _TITLES = cells.TITLES.union(*_ROLES.values())
 # Titles of names that are also everyday words: alone they may be the first concept of a list.
 _EVERYDAY = frozenset(
     "concept heading caption category node topic subject item entity class product article begriff kategorie produkt "
-    "artikel nom terme produit ad".split()
+    "artikel nom terme produit producto artículo prodotto articolo produto ad".split()
 )
 _LONGEST_TITLE = 3  # words; a definition beside a concept that is called "label" has more
 _PARQUET_ROWS = 1024  # read at a time

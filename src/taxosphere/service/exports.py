@@ -70,5 +70,7 @@ def _zipped(folder: Path) -> bytes:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(folder.rglob("*")):
-            archive.write(path, path.relative_to(folder.parent))
+            if path.is_file():  # without its time: equal content gives equal archives
+                item = zipfile.ZipInfo(path.relative_to(folder.parent).as_posix())
+                archive.writestr(item, path.read_bytes(), zipfile.ZIP_DEFLATED)
     return packed.getvalue()
