@@ -4,7 +4,7 @@ import numpy as np
 
 from support.gram_encoder import GramEncoder
 from support.meadow import meadow
-from taxosphere import Concept
+from taxosphere import Concept, Taxonomy
 from taxosphere.encoders.text.registry import TextVectors, encode_text_vectors
 from taxosphere.placing.new_parents import FEATURES, USUAL, NewParents, compare, nearest, training_lists
 
@@ -66,3 +66,18 @@ def test_lists_to_learn_from_hold_a_whole_branch() -> None:
 def test_what_was_learned_survives_arrays() -> None:
     again = NewParents.from_arrays(USUAL.to_arrays())
     np.testing.assert_array_equal(again.model.weights, USUAL.model.weights)
+
+
+def test_a_feature_that_hardly_varies_does_not_decide_alone() -> None:
+    """All names but one have one word, and that one is a parent: a list's only long name is no parent of all others."""
+    groups = ("pan", "pot", "knife", "lamp", "chair", "towel", "grill", "sofa", "shelf", "bed", "sheets and covers")
+    edges = [("shop", group) for group in groups]
+    for group in groups:
+        edges += [(group, f"{kind}{group.split()[-1]}") for kind in ("frying", "garden", "table", "steel", "travel")]
+    taxonomy, encoder = Taxonomy.from_edges(edges), GramEncoder()
+    vectors = encode_text_vectors(encoder, list(taxonomy.concepts()))
+    new = [Concept(name, name) for name in ("oven for gardens", "soupladle", "bookshelf", "duvet", "mirror", "kettle")]
+    model = NewParents.fit(taxonomy, vectors, random_state=0)
+    assert model is not USUAL
+    for found in model.probabilities(new, encode_text_vectors(encoder, new), vectors)[1:]:
+        assert found.get(0, 0.0) < 0.3

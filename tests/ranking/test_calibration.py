@@ -178,3 +178,16 @@ def test_what_a_first_place_loses_goes_to_the_others() -> None:
     np.testing.assert_allclose(lowered[1], lists[1])
     np.testing.assert_allclose(lowered.sum(1), lists.sum(1))
     assert calibration.lower_first_places(lists, 1.0) is lists
+
+
+def test_weights_drawn_towards_those_of_another_model() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(400, 2))
+    labels = rng.random(400) < 1 / (1 + np.exp(-2 * x[:, 0]))
+    other = Logistic(np.array([1.0, 1.0]), np.array([2.0, 2.0]), np.array([0.0, 3.0, 0.0]))
+    drawn = Logistic.fit(x, labels, ridge=1e6, towards=other)
+    np.testing.assert_allclose(drawn.weights[:-1], [0, 3], atol=1e-3)
+    assert abs(drawn.probability(x).mean() - labels.mean()) < 1e-3  # the constant is free
+    free = Logistic.fit(x, labels, ridge=0.0)
+    loose = Logistic.fit(x, labels, ridge=0.0, towards=other)
+    np.testing.assert_allclose(loose.probability(x), free.probability(x), atol=1e-3)

@@ -58,7 +58,11 @@ _BESIDE = 4  # leaves from beside a branch in its list
 _ELSEWHERE = (0, 4, 16)  # leaves from anywhere
 _COMPARED = 12  # concepts of a list that are compared with each as parents, beside those that its name contains
 _FEWEST = 20  # pairs of parent and child below which the usual model is taken
-RIDGE = 1e-3
+RIDGE = 1e-3  # of the usual model
+# How strongly the weights of a taxonomy are drawn to the usual ones, divided by the number of its pairs. Without it a
+# feature that hardly varies in a small taxonomy decided alone: in a catalogue of one-word names every new concept went
+# below the only new one of three words.
+_PULL = 100.0
 _CELLS = 1 << 24  # cosines held at once
 _WORD = re.compile(r"\w+")
 
@@ -80,7 +84,7 @@ class NewParents:
 
     @classmethod
     def fit(cls, taxonomy: Taxonomy, vectors: TextVectors, random_state: int) -> NewParents:
-        """Train on branches of a taxonomy; one with hardly any gets `USUAL`.
+        """Train on branches of a taxonomy, beginning from `USUAL`; one with hardly any branch gets that itself.
 
         Parameters
         ----------
@@ -91,10 +95,18 @@ class NewParents:
         random_state
             Chooses branches.
         """
-        rows, labels, weights = examples(taxonomy, vectors, random_state)
+        lists = training_lists(taxonomy, np.random.default_rng([random_state, 6]))
+        return cls.fit_examples(*examples(taxonomy, vectors, lists))
+
+    @classmethod
+    def fit_examples(
+        cls, rows: NDArray[np.float64], labels: NDArray[np.bool_], weights: NDArray[np.float64]
+    ) -> NewParents:
+        """Train on pairs as `examples` returns them."""
         if labels.sum() < _FEWEST:
             return USUAL
-        return cls(Logistic.fit(rows, labels, ridge=RIDGE, weights=weights))
+        pull = _PULL / len(labels)
+        return cls(Logistic.fit(rows, labels, ridge=pull, weights=weights, towards=USUAL.model))
 
     def probabilities(
         self, concepts: Sequence[Concept], listed: TextVectors, existing: TextVectors
@@ -138,11 +150,11 @@ class NewParents:
 
 
 def examples(
-    taxonomy: Taxonomy, vectors: TextVectors, random_state: int
+    taxonomy: Taxonomy, vectors: TextVectors, lists: Sequence[Longs]
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.float64]]:
-    """Pairs to train on: features (p, f), which are parent and child (p,), how much each counts (p,)."""
+    """Pairs of `training_lists` to train on: features (p, f), which are parent and child (p,), weights (p,)."""
     rows, labels, weights = [np.zeros((0, len(FEATURES)))], [np.zeros(0, bool)], [np.zeros(0)]
-    for members in training_lists(taxonomy, np.random.default_rng([random_state, 6])):
+    for members in lists:
         listed = vectors.take(members)
         pairs = compare([taxonomy.concept(i) for i in members.tolist()], listed, nearest(listed, vectors, members))
         parents = [set(taxonomy.parent_csr.row(i).tolist()) for i in members.tolist()]

@@ -55,6 +55,7 @@ class Logistic:
         ridge: float | Doubles,
         positive_share: float | None = None,
         weights: NDArray[np.floating] | None = None,
+        towards: Logistic | None = None,
     ) -> Logistic:
         """Fit on standardised columns with a ridge penalty.
 
@@ -70,8 +71,11 @@ class Logistic:
             How common True is where the model is applied, if not as in ``labels``; examples are weighted accordingly.
         weights
             (t,) how much each row counts; None: all the same.
+        towards
+            A model of the same columns, fitted on other data. The penalty is then on the difference from its weights,
+            and its mean and scale standardise the columns instead of their own.
         """
-        mean, scale = moments(rows.astype(np.float64))
+        mean, scale = moments(rows.astype(np.float64)) if towards is None else (towards.mean, towards.scale)
         x = np.column_stack([(rows - mean) / scale, np.ones(len(rows))])
         target = np.where(labels, 1.0, -1.0)
         importance = np.ones(len(labels)) if weights is None else np.asarray(weights, np.float64) / np.mean(weights)
@@ -79,15 +83,18 @@ class Logistic:
             actual = labels.mean()
             importance *= np.where(labels, positive_share / actual, (1 - positive_share) / (1 - actual))
 
+        start = np.zeros(x.shape[1]) if towards is None else towards.weights
+
         def loss(w: Doubles) -> tuple[float, Doubles]:
             margin = target * (x @ w)
-            penalty = np.append(ridge * w[:-1], 0.0)
+            penalty = np.append(ridge * (w - start)[:-1], 0.0)
             gradient = -(x * (importance * target * expit(-margin))[:, None]).mean(0)
-            return float((importance * np.logaddexp(0, -margin)).mean() + 0.5 * penalty @ w), gradient + penalty
+            value = (importance * np.logaddexp(0, -margin)).mean() + 0.5 * penalty @ (w - start)
+            return float(value), gradient + penalty
 
         from scipy.optimize import minimize  # here: only fitting needs it, and its import is slow
 
-        return cls(mean, scale, minimize(loss, np.zeros(x.shape[1]), jac=True, method="L-BFGS-B").x)
+        return cls(mean, scale, minimize(loss, start, jac=True, method="L-BFGS-B").x)
 
     def probability(self, rows: NDArray[np.floating]) -> Doubles:
         """(t,) probabilities of True for ``rows`` (t, f)."""
