@@ -19,6 +19,7 @@ LAYERS = (
     "atomic",
     "typing",
     "ranks",
+    "percent",
     "taxonomy",
     "encoders",
     "sphere",

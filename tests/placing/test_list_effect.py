@@ -52,7 +52,7 @@ def test_what_the_list_changed_is_said_with_both_probabilities() -> None:
 
     assert effect(0.55, 0.72) == "its best parent 'raptor' (72%) is new too; without the list: 'bird' (55%)"
     assert effect(0.85, 0.3) == (
-        "'raptor' of the list may be its parent (30%), 'bird' has 60%; without the list: 'bird' (85%)"
+        "'raptor' of the list may be its parent (30%), 'bird' has 59%; without the list: 'bird' (85%)"
     )
 
 

@@ -7,7 +7,7 @@ import pytest
 from support.gram_encoder import GramEncoder
 from support.meadow import meadow
 from taxosphere import Concept, Polaris, PolarisConfig, Taxonomy
-from taxosphere.placing.reasons import MOST_AGAINST, MOST_FOR, explain
+from taxosphere.placing.reasons import MOST_AGAINST, MOST_FOR, _part_of_compound, explain
 
 QUICK = PolarisConfig().with_overrides(
     ("training.epochs=5", "ranking.folds=3", "ranking.nets=2", "ranking.epochs=8", "ranking.prior=false")
@@ -87,3 +87,33 @@ def test_reasons_for_come_before_reasons_against_and_none_is_negative(model: Pol
 def test_a_definition_that_is_not_there_is_not_spoken_of(model: Polaris) -> None:
     for reasons in explain(model.fitted, model.suggest("green bird")):
         assert not any("definition" in reason.text for reason in reasons)
+
+
+def test_a_compound_word_is_read_by_its_last_part() -> None:
+    """'Badteppich' is one word, and ends with what 'Teppiche' is called; 'shares no word' would be read as an error."""
+    edges = [("Wohnen", group) for group in ("Teppiche", "Lampen", "Sofas")]
+    edges += [("Teppiche", f"{kind}teppiche") for kind in ("Hochflor", "Kurzflor", "Kinder", "Woll", "Sisal")]
+    edges += [("Lampen", f"{kind}lampen") for kind in ("Steh", "Tisch", "Decken", "Wand", "Garten")]
+    edges += [("Sofas", f"{kind}sofas") for kind in ("Eck", "Schlaf", "Leder", "Stoff", "Kinder")]
+    model = Polaris(QUICK).fit(Taxonomy.from_edges(edges), encoder=GramEncoder())
+    suggestions = model.suggest("Badteppich", k=20)
+    reasons = dict(zip((s.name for s in suggestions), explain(model.fitted, suggestions, most=20)))
+    assert "its name contains 'teppich', like 'Teppiche'" in [r.text for r in reasons["Teppiche"] if r.supports]
+    assert "its name shares no word with 'Lampen' or the names below it" in [r.text for r in reasons["Lampen"]]
+    assert not any("shares no word" in r.text for r in reasons["Wohnen"])
+
+
+@pytest.mark.parametrize(
+    ("compound", "name", "part"),
+    [
+        ("Badteppich", "Teppiche", "teppich"),
+        ("Seidenbettwäsche", "Bettwäsche", "bettwäsche"),
+        ("Dining Armchairs", "chair", "chair"),
+        ("carpet", "pet", ""),  # too short to mean anything
+        ("Teppiche", "Teppich", ""),  # the same word, not a part of it
+        ("Teppichreiniger", "Teppiche", ""),  # not at the end: a cleaner, not a carpet
+        ("", "Teppiche", ""),
+    ],
+)
+def test_parts_of_compound_words(compound: str, name: str, part: str) -> None:
+    assert _part_of_compound(compound, name) == part

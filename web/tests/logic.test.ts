@@ -105,7 +105,7 @@ describe('the fan', () => {
 
 describe('what people read', () => {
   it('never says 0 % or 100 % for what is merely close', () => {
-    expect([0, 0.001, 0.25, 0.999, 1].map(percent)).toEqual(['0 %', '< 1 %', '25 %', '> 99 %', '100 %']);
+    expect([0, 0.001, 0.25, 0.29, 0.896, 0.999, 1].map(percent)).toEqual(['0 %', '< 1 %', '25 %', '29 %', '89 %', '99 %', '100 %']);
   });
   it('shows shares and percents alike, and counts as they are', () => {
     expect(figure('ece', 0.031)).toBe('3.1 %');

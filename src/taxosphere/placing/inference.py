@@ -23,6 +23,7 @@ from taxosphere.images.model import ImageModel, ImageRanking
 from taxosphere.model.history import Epoch
 from taxosphere.model.network import SphereNetwork
 from taxosphere.model.threads import one_thread
+from taxosphere.percent import percent
 from taxosphere.placing.duplicates import Match, NameIndex
 from taxosphere.placing.insertion import Insertion
 from taxosphere.placing.near_duplicates import NearDuplicates
@@ -318,7 +319,9 @@ def _recognised(by_image: ImageRanking, taxonomy: Taxonomy) -> list[tuple[Match,
     """Existing concepts that the images of each query show."""
     return [
         tuple(
-            Match(taxonomy.ids[position], taxonomy.names[position], f"looks like it, {probability:.0%}", probability)
+            Match(
+                taxonomy.ids[position], taxonomy.names[position], f"looks like it, {percent(probability)}", probability
+            )
             for position, probability in row
         )
         for row in by_image.recognised

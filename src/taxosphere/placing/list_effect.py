@@ -13,6 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from taxosphere.percent import percent
 from taxosphere.placing.suggestions import Suggestion, Suggestions
 from taxosphere.ranking.calibration import N_PLACES
 from taxosphere.ranking.parent_set import ParentSet
@@ -96,10 +97,12 @@ def _on_one_path(one: Suggestion, other: Suggestion, existing: Taxonomy, best: M
 
 
 def _effect(alone: Suggestions, likeliest: Suggestion, best: Suggestion) -> str:
-    without = f"without the list: '{alone[0].name}' ({alone[0].probability:.0%})" if alone else "without the list: none"
+    without = (
+        f"without the list: '{alone[0].name}' ({percent(alone[0].probability)})" if alone else "without the list: none"
+    )
     if likeliest is best:
-        return f"its best parent '{likeliest.name}' ({likeliest.probability:.0%}) is new too; {without}"
+        return f"its best parent '{likeliest.name}' ({percent(likeliest.probability)}) is new too; {without}"
     return (
-        f"'{likeliest.name}' of the list may be its parent ({likeliest.probability:.0%}), "
-        f"'{best.name}' has {best.probability:.0%}; {without}"
+        f"'{likeliest.name}' of the list may be its parent ({percent(likeliest.probability)}), "
+        f"'{best.name}' has {percent(best.probability)}; {without}"
     )

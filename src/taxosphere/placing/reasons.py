@@ -26,6 +26,7 @@ _NAMED = 3  # examples in a sentence
 _FEW = 4  # children below which they are no measure of how alike children are
 _ALIKE, _UNLIKE = 25, 5  # percentiles of the children's similarity to each other
 _RARE = 0.05  # share of the names below a parent up to which a word that they share says nothing
+_PART, _INFLECTED = 4, 2  # letters of a part of a compound word at least, and at its end that may differ
 _MANY = 10  # children from which on their number is worth a sentence, and tells what is unlike them
 SENTENCES = {
     "neighbours": "{count} of the {total} concepts most like it are directly below '{parent}': {examples}",
@@ -34,6 +35,7 @@ SENTENCES = {
     "no_neighbour": "none of the {total} concepts most like it is directly below '{parent}'",
     "name_contains": "its name contains '{parent}'",
     "name_contains_synonym": "its name contains '{synonym}', a synonym of '{parent}'",
+    "name_contains_part": "its name contains '{part}', like '{parent}'",
     "name_ends_as_only": "its name ends with '{word}', as the only name below '{parent}' does",
     "name_ends_as_all": "its name ends with '{word}', as all {total:,} names below '{parent}' do",
     "name_ends_as_one": "its name ends with '{word}', as {count:,} of {total:,} names below '{parent}' does",
@@ -204,6 +206,9 @@ class _Evidence:
                     if called == name
                     else ("name_contains_synonym", {"synonym": called}, True)
                 )
+        part = _part_of_compound(self.query.name, name)
+        if part:
+            return "name_contains_part", {"part": part}, True
         if not words:
             return None
         below = [parse_name(self.taxonomy.names[i].lower()) for i in children.tolist()]
@@ -214,7 +219,7 @@ class _Evidence:
             values: Values = {"word": self._written(word), "count": count, "total": len(below)}
             return f"name_{place}_as_{_share(count, len(below))}", values, True
         others = {*parse_name(name.lower()).words, *(word for other in below for word in other.words)}
-        if others & {*words} - STOP_WORDS:
+        if others & {*words} - STOP_WORDS or any(_part_of_compound(self.query.name, other) for other in others):
             return None
         return "no_word_below" if below else "no_word", {}, False
 
@@ -269,6 +274,23 @@ def _nearest(vectors: Floats, vector: Floats | None, without: int) -> Longs:
 
 def _head(name: Name) -> str:
     return name.words[name.head - 1]
+
+
+def _part_of_compound(compound: str, name: str) -> str:
+    """What the last word of ``compound`` has of the last word of ``name`` at its end, as it is written; "" for nothing.
+
+    Compounds are written as one word in German, Dutch and the Nordic languages: 'Badteppich' is a kind of 'Teppiche'.
+    Up to two letters at the end of each may differ, for the plural and other inflections.
+    """
+    longer, shorter = compound.split()[-1:], name.lower().split()[-1:]
+    if not longer or not shorter:
+        return ""
+    for cut in range(_INFLECTED + 1):
+        stem = shorter[0][: len(shorter[0]) - cut]
+        start = longer[0].lower().rfind(stem) if len(stem) >= _PART else -1
+        if start > 0 and len(longer[0]) - start - len(stem) <= _INFLECTED:
+            return longer[0][start : start + len(stem)]
+    return ""
 
 
 def _within(phrase: Sequence[str], words: Sequence[str]) -> bool:

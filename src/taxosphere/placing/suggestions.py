@@ -12,6 +12,7 @@ import numpy as np
 
 from taxosphere.errors import require
 from taxosphere.orbit.search import largest_columns, products_of_pairs
+from taxosphere.percent import percent
 from taxosphere.placing.duplicates import Match, weigh_place
 from taxosphere.ranking.calibration import N_PLACES
 from taxosphere.taxonomy import Concept, Taxonomy
@@ -136,13 +137,15 @@ class Suggestions(Sequence[Suggestion]):
         return frame
 
     def __repr__(self) -> str:
-        lines = [f"{s.probability:6.1%}  {' › '.join(s.path)}" for s in self.ranked]
-        return "\n".join([f"Parents of '{self.query.name}':", *lines, f"{self.none_probability:6.1%}  none of these"])
+        lines = [f"{percent(s.probability, 1):>6}  {' › '.join(s.path)}" for s in self.ranked]
+        return "\n".join(
+            [f"Parents of '{self.query.name}':", *lines, f"{percent(self.none_probability, 1):>6}  none of these"]
+        )
 
     def _repr_html_(self) -> str:
         """The table that notebooks show."""
-        rows = [(f"{s.probability:.1%}", " › ".join(s.path)) for s in self.ranked]
-        rows.append((f"{self.none_probability:.1%}", "none of these"))
+        rows = [(percent(s.probability, 1), " › ".join(s.path)) for s in self.ranked]
+        rows.append((percent(self.none_probability, 1), "none of these"))
         cells = "".join(f"<tr><td>{escape(share)}</td><td>{escape(where)}</td></tr>" for share, where in rows)
         head = "<tr><th>probability</th><th>parent</th></tr>"
         return f"<table><caption>Parents of {escape(self.query.name)}</caption>{head}{cells}</table>"

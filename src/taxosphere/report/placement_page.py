@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from taxosphere.evaluation.reliability import reliability
+from taxosphere.percent import percent
 from taxosphere.report import svg
 from taxosphere.report.figures import Bar, bars
 from taxosphere.report.html import Markup, cards, figure, page, table, tag
@@ -140,7 +141,7 @@ def _miss(case: Case) -> Markup:
     head = tag(
         "summary",
         tag("b", case.suggestions.query.name),
-        f": {_quoted([best.name])} ({best.probability:.0%}) instead of {_quoted(case.gold_names)}",
+        f": {_quoted([best.name])} ({percent(best.probability)}) instead of {_quoted(case.gold_names)}",
     )
     rows = []
     for place, suggestion in enumerate(case.suggestions[:5]):
@@ -150,7 +151,7 @@ def _miss(case: Case) -> Markup:
         said = [tag("div", f"{'+' if reason.supports else '−'} {reason.text}") for reason in reasons]
         above = tag("div", " › ".join(suggestion.path[:-1]), class_="soft")
         name = tag("span", f"{mark}{suggestion.name}", class_="good" if gold else "bad" if place == 0 else "")
-        rows.append([svg.percent(suggestion.probability), tag("div", name, above), tag("div", *said, class_="soft")])
+        rows.append([percent(suggestion.probability), tag("div", name, above), tag("div", *said, class_="soft")])
     about = tag("p", _short(case.suggestions.query.description), class_="soft")
     header = ["probability", "candidate", "for and against"]
     return tag("details", head, about, table(header, rows, numbers=[0]))
@@ -215,7 +216,7 @@ def _suggested(cases: Sequence[Case]) -> Markup:
                 tag("div", case.suggestions.query.name, about),
                 _quoted(case.gold_names) if len(case.gold_names) > 1 else case.gold_names[0],
                 tag("span", f"{mark} {best.name}", class_="good" if case.rank == 1 else "bad"),
-                f"{best.probability:.0%}",
+                percent(best.probability),
                 tag("span", place, class_=colour),
             ]
         )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from html import escape
 
 from taxosphere.evaluation.reliability import Reliability
+from taxosphere.percent import percent
 from taxosphere.report.html import Markup
 
 
@@ -108,7 +109,7 @@ def _satellite(place: tuple[float, float, int, Satellite], line: float) -> tuple
     colour = "var(--good)" if item.gold else "var(--bad)" if wrong else "var(--accent)"
     size = 4 + 10 * math.sqrt(max(0.0, item.probability))
     title = (
-        f"{item.label}: {item.probability:.0%}, {math.degrees(item.angle):.0f}° away, radius {item.radius:.2f}, "
+        f"{item.label}: {percent(item.probability)}, {math.degrees(item.angle):.0f}° away, radius {item.radius:.2f}, "
         f"gate {'open' if item.accepted else 'closed'}"
     )
     drawn = [
@@ -125,11 +126,6 @@ def _satellite(place: tuple[float, float, int, Satellite], line: float) -> tuple
     return drawn, _text(_COLUMN, line + 4, label, "start", style) + _text(
         512, line + 4, percent(item.probability), "end", 'class="soft"'
     )
-
-
-def percent(probability: float) -> str:
-    """A probability for readers; one that would be shown as 0 % is "<1%"."""
-    return "<1%" if 0 < probability < 0.005 else f"{probability:.0%}"
 
 
 def _label_lines(heights: Sequence[float]) -> list[float]:

@@ -68,12 +68,11 @@ export function number(value: number, digits = 0): string {
   return numbers(digits).format(value);
 }
 
-/** A probability as people read it: whole percents, and never 0 % or 100 % for what is merely close. */
+/** A probability as people read it: whole percents, rounded down, because 89.6 % is left out where 90 % is asked for. */
 export function percent(value: number | null | undefined): string {
   if (value === null || value === undefined || Number.isNaN(value)) return '';
-  if (value > 0 && value < 0.005) return '< 1 %';
-  if (value < 1 && value >= 0.995) return '> 99 %';
-  return `${Math.round(value * 100)} %`;
+  const whole = Math.floor(value * 100 + 1e-9); // 0.29 * 100 is a little less than 29
+  return whole === 0 && value > 0 ? '< 1 %' : `${whole} %`;
 }
 
 export function time(at: string | Date): string {

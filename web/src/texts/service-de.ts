@@ -14,6 +14,7 @@ export const reasons: Record<string, (v: Values) => string> = {
   neighbour_itself: (v) => `${quoted(v.parent)} selbst ist einer der ${number(v.total)} ähnlichsten Begriffe`,
   no_neighbour: (v) => `keiner der ${number(v.total)} ähnlichsten Begriffe steht direkt unter ${quoted(v.parent)}`,
   name_contains: (v) => `der Name enthält ${quoted(v.parent)}`,
+  name_contains_part: (v) => `der Name enthält ${quoted(v.part)} wie ${quoted(v.parent)}`,
   name_contains_synonym: (v) => `der Name enthält ${quoted(v.synonym)}, ein Synonym von ${quoted(v.parent)}`,
   name_ends_as_only: (v) => `der Name endet mit ${quoted(v.word)} wie der einzige Name unter ${quoted(v.parent)}`,
   name_ends_as_all: (v) => `der Name endet mit ${quoted(v.word)} wie alle ${number(v.total)} Namen unter ${quoted(v.parent)}`,

@@ -15,6 +15,7 @@ from taxosphere.cli.progress import steps
 from taxosphere.cli.provenance import about
 from taxosphere.cli.seeds import LAST_SEED
 from taxosphere.errors import require
+from taxosphere.percent import percent
 
 if TYPE_CHECKING:
     from taxosphere.report.placement_report import Case
@@ -103,7 +104,7 @@ def show(cases: Sequence[Case]) -> None:
         (
             case.suggestions.query.name,
             case.suggestions[0].name,
-            f"{case.suggestions[0].probability:.0%}",
+            percent(case.suggestions[0].probability),
             "yes" if case.rank == 1 else f"no: {case.gold_names[0]}",
         )
         for case in surest[:SHOWN]

@@ -18,6 +18,7 @@ from taxosphere.cli.options import BY, DEVICE, IDS, MODEL, QUIET, SCHEDULER, WOR
 from taxosphere.cli.progress import steps
 from taxosphere.cli.signals import Stopped
 from taxosphere.errors import InputError, require
+from taxosphere.percent import percent
 
 if TYPE_CHECKING:
     from taxosphere.decisions.events import Event
@@ -280,7 +281,7 @@ def _show(expansion: Expansion, *, json: bool) -> None:
     if json:
         output.document({"placements": [p.as_dict() for p in expansion.placements], "moved": expansion.moved})
         return
-    rows = [(title(p.concept), _best(p), f"{p.surest:.1%}", p.state) for p in expansion.placements]
+    rows = [(title(p.concept), _best(p), percent(p.surest, 1), p.state) for p in expansion.placements]
     output.table(("new concept", "best parent", "probability", "state"), rows, fit=True)
     _show_list_effects(expansion)
     _show_insertions(expansion)
@@ -323,7 +324,7 @@ def _show_insertions(expansion: Expansion) -> None:
             taxonomy.names[taxonomy.position(child)],
             title(p.concept),
             "moved" if (child, p.concept.id) in moved else "proposed",
-            f"{probability:.1%}",
+            percent(probability, 1),
         )
         for p in expansion.attached
         for child, probability in p.takes

@@ -13,6 +13,7 @@ from taxosphere.cli.options import DEVICE, MODEL, QUIET, SCHEDULER, WORKERS
 from taxosphere.cli.progress import steps
 from taxosphere.cli.signals import Stopped
 from taxosphere.errors import InputError
+from taxosphere.percent import percent
 
 if TYPE_CHECKING:
     from taxosphere.placing.suggestions import Suggestions
@@ -221,12 +222,14 @@ def show(model: Polaris, suggestions: Suggestions) -> None:
     name = called(suggestions.query)
     for match in suggestions.already:
         likely = "is probably" if match.probability >= SURE else "may be"
-        output.say(f"note: '{name}' {likely} there already as '{match.name}' ({match.how}; {match.probability:.0%})")
-    print(f"{name}  (none of these: {suggestions.none_probability:.0%})")
+        output.say(
+            f"note: '{name}' {likely} there already as '{match.name}' ({match.how}; {percent(match.probability)})"
+        )
+    print(f"{name}  (none of these: {percent(suggestions.none_probability)})")
     explained = explain(model.fitted, suggestions, most=_EXPLAINED)
     for number, suggestion in enumerate(suggestions):
         path = " › ".join(suggestion.path[:-1])
-        print(f"  {suggestion.probability:4.0%}  {suggestion.name}" + (f"   ({path})" if path else ""))
+        print(f"  {percent(suggestion.probability):>4}  {suggestion.name}" + (f"   ({path})" if path else ""))
         for reason in explained[number] if number < len(explained) else ():
             print(f"        {'+' if reason.supports else '−'} {reason.text}")
     print()
