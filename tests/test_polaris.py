@@ -392,6 +392,7 @@ def test_a_path_is_fitted_as_well(tmp_path: Path, model: Polaris) -> None:
 
 def test_embeddings_are_unit_directions_with_radii(model: Polaris) -> None:
     embeddings = model.embeddings()
+    assert repr(embeddings).startswith(f"Embeddings of {len(meadow())} concepts: ids, points (")
     assert embeddings.ids == tuple(model.taxonomy.ids)
     for rows in (embeddings.points, embeddings.directions):
         np.testing.assert_allclose(np.linalg.norm(rows, axis=1), 1, rtol=1e-5)

@@ -90,3 +90,9 @@ def test_a_file_that_no_parser_can_hold_is_refused_in_one_line(tmp_path: Path, t
     with pytest.raises(InputError, match="not a readable TOML file") as refused:
         PolarisConfig.read(path)
     assert "\n" not in str(refused.value)
+
+
+def test_what_is_shown_are_the_settings_that_were_changed() -> None:
+    assert repr(PolarisConfig()) == "PolarisConfig()"
+    changed = PolarisConfig().with_overrides(["network.dim=64", "training.epochs=5"])
+    assert repr(changed) == "PolarisConfig(network=NetworkConfig(dim=64), training=TrainingConfig(epochs=5))"

@@ -184,6 +184,17 @@ def test_a_damaged_request_is_refused(tmp_path: Path) -> None:
     assert work.begin(resume=False) == 0
 
 
+def test_a_stopped_run_that_is_not_resumed_is_said_to_be_lost(
+    model: Path, listed: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["suggest", str(model), "--file", str(listed), "-o", str(listed.parent / "out.csv"), "--no-sentences"]
+    stream.work_beside(listed.parent / "out.csv", {}).begin(resume=False)
+    assert main(command) == 0
+    assert "with --resume it would be gone on with" in capsys.readouterr().err
+    assert main(command) == 0
+    assert "--resume" not in capsys.readouterr().err
+
+
 def test_another_request_is_not_resumed(long_list: Path, model: Path, tmp_path: Path) -> None:
     stream.work_beside(tmp_path / "out.csv", {"k": 3}).begin(resume=False)
     with pytest.raises(InputError, match="another list, model or option"):

@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from types import FrameType
 
 _NAMES = ("SIGTERM", "SIGHUP")
+RESUMABLE = "stopped; the same command with --resume goes on from here"
+DISCARDED = "what a stopped run has left is thrown away; with --resume it would be gone on with"
 
 
 class Stopped(BaseException):

@@ -356,6 +356,7 @@ def evaluate(
     plan : Plan, optional
         Split, number of runs, random state; default: five runs on the published split.
     encoder : TextEncoder
+        Of the methods that encode texts; `taxosphere.encoders.text.registry.load` gives one by its name.
     parts : mapping, optional
         The published split, as `Dataset.read` returns it.
     dataset : str

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import json
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from os import PathLike
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -33,6 +33,11 @@ class Section(BaseModel):
     """Base of all sections: frozen, unknown keys refused."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
+        """What `repr` shows: the settings that are not the default ones, so that it can be read."""
+        usual = type(self)()
+        return ((name, value) for name, value in self if value != getattr(usual, name))
 
 
 class EncoderConfig(Section):

@@ -44,6 +44,10 @@ class Embeddings:
     kappa: Floats
     radii: NDArray[np.float64]
 
+    def __repr__(self) -> str:
+        shapes = ", ".join(f"{name} {getattr(self, name).shape}" for name in ("points", "directions", "kappa", "radii"))
+        return f"Embeddings of {len(self.ids):,} concepts: ids, {shapes}"
+
     def to_frame(self) -> pd.DataFrame:
         """Directions (columns 0 … d−1), ``kappa`` and ``radius``, indexed by id.
 

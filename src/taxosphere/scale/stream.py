@@ -52,6 +52,11 @@ class Work:
         """The file of answers."""
         return self.folder / _ANSWERS
 
+    @property
+    def begun(self) -> bool:
+        """Whether a run that was stopped has left its answers here."""
+        return (self.folder / _REQUEST).exists()
+
     def begin(self, *, resume: bool) -> int:
         """Make the folder, or with ``resume`` take it up; returns the number of finished parts.
 

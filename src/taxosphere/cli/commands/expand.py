@@ -16,7 +16,7 @@ from taxosphere import atomic
 from taxosphere.cli import output
 from taxosphere.cli.options import BY, DEVICE, IDS, MODEL, QUIET, SCHEDULER, WORKERS
 from taxosphere.cli.progress import steps
-from taxosphere.cli.signals import Stopped
+from taxosphere.cli.signals import DISCARDED, RESUMABLE, Stopped
 from taxosphere.errors import InputError, require
 from taxosphere.percent import percent
 
@@ -176,7 +176,7 @@ class _Pool:
                 with AnswerStore(self._work.store_path) as store:
                     yield StoredPasses(self.placer, executor, store, taxonomy)
             except (KeyboardInterrupt, Stopped):
-                output.say("stopped; the same command with --resume goes on from here")
+                output.say(RESUMABLE)
                 raise
 
     @cached_property
@@ -191,6 +191,8 @@ class _Pool:
 
         if self.new == Path("-"):
             return now()
+        if self._work.begun and not self.resume:
+            output.say(DISCARDED)
         self._work.begin(resume=self.resume)
         return self._work.remember("began", now())
 
@@ -282,6 +284,8 @@ def _show(expansion: Expansion, *, json: bool) -> None:
         output.document({"placements": [p.as_dict() for p in expansion.placements], "moved": expansion.moved})
         return
     rows = [(title(p.concept), _best(p), percent(p.surest, 1), p.state) for p in expansion.placements]
+    if not rows:
+        return  # what was decided before is said below
     output.table(("new concept", "best parent", "probability", "state"), rows, fit=True)
     _show_list_effects(expansion)
     _show_insertions(expansion)

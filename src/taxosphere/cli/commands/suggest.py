@@ -11,7 +11,7 @@ import typer
 from taxosphere.cli import completion, output
 from taxosphere.cli.options import DEVICE, MODEL, QUIET, SCHEDULER, WORKERS
 from taxosphere.cli.progress import steps
-from taxosphere.cli.signals import Stopped
+from taxosphere.cli.signals import DISCARDED, RESUMABLE, Stopped
 from taxosphere.errors import InputError
 from taxosphere.percent import percent
 
@@ -184,11 +184,14 @@ def _stream(
             return
         digest = "" if file == _STREAM else stream.file_digest(file)
         request = stream.make_request(digest, model, form=form, k=placer.k, sentences=placer.sentences)
+        kept = stream.work_beside(out, request)
+        if kept.begun and not resume:
+            output.say(DISCARDED)
         try:
-            done = work.to_file(out, stream.work_beside(out, request), resume=resume)
+            done = work.to_file(out, kept, resume=resume)
         except (KeyboardInterrupt, Stopped):
             if file != _STREAM:
-                output.say("stopped; the same command with --resume goes on from here")
+                output.say(RESUMABLE)
             raise
     if not quiet:
         output.say(f"wrote {out}: {done:,} concepts")

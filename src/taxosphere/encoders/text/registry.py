@@ -17,7 +17,7 @@ from taxosphere.encoders.text import precomputed
 from taxosphere.encoders.text.combined import BETWEEN, CombinedEncoder
 from taxosphere.encoders.text.static import StaticEncoder, is_static
 from taxosphere.encoders.text.transformer import Arrays, TransformerEncoder
-from taxosphere.errors import InputError
+from taxosphere.errors import InputError, kind_of
 from taxosphere.taxonomy import Concept
 from taxosphere.taxonomy.formats.io.streams import expand_home
 from taxosphere.typing import CountProgress, Floats
@@ -116,7 +116,7 @@ def check_encoder(encoder: object) -> TextEncoder:
         raise TypeError(f"an encoder is an object, and {encoder.__name__} is a class: make one of it")
     kind = type(encoder).__name__
     if not callable(getattr(encoder, "encode", None)):
-        raise TypeError(f"an encoder has a method encode(texts), a {kind} has none")
+        raise TypeError(f"an encoder has a method encode(texts), {kind_of(encoder)} has none")
     name, dim = getattr(encoder, "name", None), getattr(encoder, "dim", None)
     if not isinstance(name, str) or not name:
         raise TypeError(f"an encoder has a name, a text that is not empty; the name of this {kind} is {name!r}")
