@@ -377,8 +377,7 @@ def evaluate(
     # A fixed split and no randomness: one run of a reference says it all.
     repeated = plan.runs if plan.split == "leaves" else 1
     say = _Counted(progress, plan.runs, plan.runs + repeated * len(references))
-    results: list[Run] = []
-    honest: list[Run] = []
+    results, honest = list[Run](), list[Run]()
     others: dict[str, list[Run]] = {reference: [] for reference in references}
     for number in range(plan.runs):
         state = plan.random_state + number
