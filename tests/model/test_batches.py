@@ -59,3 +59,47 @@ def test_without_negatives_the_batch_is_its_pairs(grove: tuple[Taxonomy, object]
     (batch,) = next(epoch(seed, Lineage(seed), TrainingConfig(batch=5, negatives=0), np.random.default_rng(0)))
     assert batch.negative.shape == (5, 0)
     assert set(batch.child.tolist()) | set(batch.parent.tolist()) == set(range(len(batch.concepts)))
+
+
+@pytest.mark.parametrize(("batch", "accumulation"), [(10, 1), (8, 3)])
+def test_shared_negatives_bound_the_concepts_of_a_step(
+    grove: tuple[Taxonomy, object], batch: int, accumulation: int
+) -> None:
+    seed, extra = grove[0], 4
+    settings = TrainingConfig(batch=batch, accumulation=accumulation, negatives=12, shared_negatives=extra)
+    graph, seen = nx.DiGraph(seed.edge_array.tolist()), []
+    for group in epoch(seed, Lineage(seed), settings, np.random.default_rng(0)):
+        pairs = [each.concepts[pair] for each in group for pair in (each.child, each.parent)]
+        own, every = np.unique(np.concatenate(pairs)), np.unique(np.concatenate([each.concepts for each in group]))
+        assert len(every) <= len(own) + extra
+        for each in group:
+            assert each.negative.shape == (len(each.child), 12)
+            for child, parent, negative in zip(each.child, each.parent, each.negative, strict=True):
+                at, wrong = int(each.concepts[child]), set(each.concepts[negative].tolist())
+                assert NONE not in negative
+                assert not wrong & (nx.ancestors(graph, at) | {at})
+                seen.append((int(each.concepts[parent]), at))
+    assert sorted(seen) == sorted(map(tuple, seed.edge_array.tolist()))
+
+
+def test_shared_negatives_repeat_with_their_generator(grove: tuple[Taxonomy, object]) -> None:
+    seed, settings = grove[0], TrainingConfig(batch=10, accumulation=2, negatives=6, shared_negatives=3)
+
+    def all_of(number: int) -> list[list[int]]:
+        groups = epoch(seed, Lineage(seed), settings, np.random.default_rng(number))
+        return [each.concepts[each.negative].tolist() for group in groups for each in group]
+
+    assert all_of(0) == all_of(0)
+    assert all_of(0) != all_of(1)
+
+
+def test_pairs_that_share_negatives_are_relatives() -> None:
+    branches = [("root", str(b)) for b in range(8)]
+    leaves = [(str(b), f"{b}-{leaf}") for b in range(8) for leaf in range(8)]
+    below = [(child, f"{child}-{n}") for _, child in leaves for n in range(4)]
+    seed = Taxonomy.from_edges([*branches, *leaves, *below])
+    settings = TrainingConfig(batch=32, accumulation=2, negatives=2, shared_negatives=1)
+    steps = list(epoch(seed, Lineage(seed), settings, np.random.default_rng(0)))
+    # 32 grandchildren below each of the eight branches: a step of 64 pairs takes few branches, not all.
+    names = [{seed.ids[c][0] for each in group for c in each.concepts[each.child]} - {"r"} for group in steps]
+    assert np.mean([len(branches) for branches in names]) <= 4

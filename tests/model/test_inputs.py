@@ -29,7 +29,7 @@ def test_frozen_serves_the_lift_of_its_rows(tiny_folder: Path) -> None:
     assert source.parameters() == []
 
 
-@pytest.mark.parametrize("tokens", [0, inputs.GRAPH_TOKENS])
+@pytest.mark.parametrize("tokens", [0, 20, inputs.GRAPH_TOKENS])
 def test_parts_with_and_without_a_kept_graph_give_the_gradient_of_one_pass(
     tiny_folder: Path, tokens: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

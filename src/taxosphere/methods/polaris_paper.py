@@ -48,7 +48,8 @@ class PolarisPaper(Configured):
     """
 
     preset: ClassVar[str] = "paper"
-    changes: ClassVar[tuple[str, ...]] = ("training.fine_tune=true",)
+    # Shared negatives: with its own ones for every pair a step would encode nearly the whole seed.
+    changes: ClassVar[tuple[str, ...]] = ("training.fine_tune=true", "training.shared_negatives=32")
     checkpoints: Checkpoints = NO_CHECKPOINTS
 
     def fit(self, seed: Taxonomy, *, encoder: TextEncoder, random_state: int) -> Self:

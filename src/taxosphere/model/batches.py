@@ -11,7 +11,7 @@ from numpy.random import Generator
 from torch import Tensor
 
 from taxosphere.model.config import TrainingConfig
-from taxosphere.model.negatives import NONE, Lineage, Mix, sample
+from taxosphere.model.negatives import NONE, Lineage, Mix, from_pool, random_neighbours, sample
 from taxosphere.taxonomy import Taxonomy
 from taxosphere.typing import Longs
 
@@ -33,16 +33,36 @@ class Batch(NamedTuple):
 def epoch(seed: Taxonomy, lineage: Lineage, config: TrainingConfig, rng: Generator) -> Iterator[tuple[Batch, ...]]:
     """Edges in random order as batches, in groups of up to ``accumulation``: one optimiser step each.
 
-    All edges of the seed, or as many as ``epoch_steps`` hold.
+    All edges of the seed, or as many as ``epoch_steps`` hold. With ``shared_negatives`` the pairs of a step are
+    relatives where there are enough, and share their negatives.
     """
-    most = config.epoch_steps * config.accumulation * config.batch
+    step = config.accumulation * config.batch
+    most = config.epoch_steps * step
     edges = seed.edge_array[rng.permutation(len(seed.edge_array))[:most]].astype(np.int64)
+    if config.shared_negatives:
+        edges = _families_together(seed, edges, step, rng)
     mix = Mix(config.siblings, config.cousins, config.uncles)
     negatives = sample(seed, lineage, edges[:, 1], config.negatives, mix, rng)
-    starts = range(0, len(edges), config.batch)
-    parts = (slice(start, start + config.batch) for start in starts)
-    for group in _grouped(parts, config.accumulation):
-        yield tuple(make(lineage, edges[part], negatives[part]) for part in group)
+    for start in range(0, len(edges), step):
+        group = slice(start, start + step)
+        pairs, wrong = edges[group], negatives[group]
+        if config.shared_negatives:
+            wrong = from_pool(lineage, pairs, wrong, config.shared_negatives, rng)
+        parts = [slice(at, at + config.batch) for at in range(0, len(pairs), config.batch)]
+        yield tuple(make(lineage, pairs[part], wrong[part]) for part in parts)
+
+
+def _families_together(seed: Taxonomy, edges: Longs, step: int, rng: Generator) -> Longs:
+    """The edges with grandchildren of one concept next to each other, in random order within every ``step`` of them.
+
+    Siblings and uncles of a child are then among the concepts of its own step.
+    """
+    parent = edges[:, 0]
+    above = random_neighbours(seed.parent_csr, parent, rng)
+    place = rng.permutation(len(seed))[np.where(above == NONE, parent, above)]
+    edges = edges[np.argsort(place, kind="stable")]
+    steps = np.arange(len(edges)) // step
+    return edges[np.lexsort((rng.random(len(edges)), steps))]
 
 
 def make(lineage: Lineage, edges: Longs, negatives: Longs) -> Batch:
@@ -64,14 +84,3 @@ def make(lineage: Lineage, edges: Longs, negatives: Longs) -> Batch:
         negative=torch.from_numpy(np.where(negatives == NONE, NONE, np.searchsorted(concepts, negatives))),
         forbidden=torch.from_numpy(forbidden),
     )
-
-
-def _grouped(parts: Iterator[slice], size: int) -> Iterator[tuple[slice, ...]]:
-    group: list[slice] = []
-    for part in parts:
-        group.append(part)
-        if len(group) == size:
-            yield tuple(group)
-            group = []
-    if group:
-        yield tuple(group)

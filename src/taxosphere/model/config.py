@@ -128,6 +128,9 @@ class TrainingConfig(Section):
     # Every negative is one more text to encode, and the other concepts of a batch are negatives as well.
     tuned_batch: PositiveInt = 64
     tuned_negatives: NonNegativeInt = 1
+    # Above 0: the pairs of an optimiser step take their negatives from the concepts of these pairs and at most so many
+    # others, and pairs of one family share a step. 0: every pair draws its own from the whole seed.
+    shared_negatives: NonNegativeInt = 0
     # How many of the encoder's last layers learn along; 0: all of it, down to the words.
     encoder_layers: NonNegativeInt = 0
     bf16: bool = False

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import Protocol
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
+from taxosphere.encoders.device import CPU
 from taxosphere.encoders.text.transformer import TransformerEncoder, batches_by_length
 from taxosphere.model import distributed
 from taxosphere.model.network import SphereNetwork
 from taxosphere.typing import Longs
 
 GRAPH_TOKENS = 12_288
-"""Tokens of a step, padding included, whose graph is kept: about 2 GB for the packaged encoder."""
+"""Tokens of a step, padding included, whose graph is kept at most: about 2 GB for the packaged encoder."""
 _BLOCK = 1 << 12  # vectors lifted at once
 
 
@@ -66,9 +69,9 @@ class TrainableEncoder:
     """An encoder whose last layers, or all of them, are trained.
 
     Each step encodes each distinct concept of its batches, lets the losses put their gradients on those vectors, and
-    propagates them into the weights part by part. Where a step has more than `GRAPH_TOKENS` tokens, the first pass
-    keeps no graph and every part is encoded again for the second: memory is bounded by a part, however many concepts
-    share a step. Dropout stays off, so both ways agree and no random state has to be kept.
+    propagates them into the weights part by part. Parts beyond `GRAPH_TOKENS` tokens of a step leave no graph and are
+    encoded again for that: memory is bounded, however many concepts share a step. Dropout stays off, so both ways agree
+    and no random state has to be kept.
 
     Parameters
     ----------
@@ -103,36 +106,37 @@ class TrainableEncoder:
         self._row = np.full(len(texts), -1)  # of each concept in _vectors
         self._vectors = torch.zeros(0)  # (n, m) of this step's concepts, a leaf of the graph
         self._concepts: Longs = np.zeros(0, np.int64)
-        self._graph: list[Tensor] = []  # vectors of this step's parts where they keep their graph
+        self._graph: list[Tensor | None] = []  # vectors of this step's parts; None for those without their graph
 
     def _embed(self, concepts: Longs) -> Tensor:
-        with torch.autocast(self._network.device.type, dtype=torch.bfloat16, enabled=self._bf16):
+        if not self._bf16:
+            return self.encoder.embed([self._tokens[i] for i in concepts])
+        device = self._network.device.type
+        # On processors the backward pass of fused attention in bfloat16 takes far longer than plain matrix products.
+        attention = sdpa_kernel(SDPBackend.MATH) if device == CPU else nullcontext()
+        with torch.autocast(device, dtype=torch.bfloat16), attention:
             return self.encoder.embed([self._tokens[i] for i in concepts]).float()
 
     def _parts(self, concepts: Longs) -> list[NDArray[np.intp]]:
         return batches_by_length([self._tokens[i] for i in concepts])
 
-    def _encode(self, concepts: Longs, *, keep_graph: bool = False) -> Tensor:
+    def _encode(self, concepts: Longs, graph_tokens: int = 0) -> Tensor:
         out = torch.zeros(len(concepts), self.encoder.dim, device=self._network.device)
-        self._graph = []
+        self._graph, tokens = [], 0
         for rows in distributed.share(self._parts(concepts)):
-            with torch.set_grad_enabled(keep_graph):
+            tokens += len(rows) * max(len(self._tokens[concepts[row]]) for row in rows)
+            keep = tokens <= graph_tokens
+            with torch.set_grad_enabled(keep):
                 part = self._embed(concepts[rows])
             out[torch.from_numpy(rows)] = part.detach()
-            if keep_graph:
-                self._graph.append(part)
+            self._graph.append(part if keep else None)
         distributed.add_up([out])  # a row is zero in all processes but one
         return out
-
-    def _tokens_of(self, concepts: Longs) -> int:
-        """Tokens that encoding these concepts takes, padding included."""
-        return sum(len(rows) * max(len(self._tokens[concepts[row]]) for row in rows) for rows in self._parts(concepts))
 
     def begin_step(self, concepts: Longs) -> None:
         self._concepts = concepts
         self._row[concepts] = np.arange(len(concepts))
-        few = self._tokens_of(concepts) <= GRAPH_TOKENS
-        self._vectors = self._encode(concepts, keep_graph=few).requires_grad_()
+        self._vectors = self._encode(concepts, GRAPH_TOKENS).requires_grad_()
 
     def lifted(self, concepts: Longs) -> Tensor:
         rows = torch.from_numpy(self._row[concepts]).to(self._vectors.device)
@@ -140,8 +144,8 @@ class TrainableEncoder:
 
     def backward(self) -> None:
         assert self._vectors.grad is not None
-        for number, rows in enumerate(distributed.share(self._parts(self._concepts))):
-            part = self._graph[number] if self._graph else self._embed(self._concepts[rows])
+        for rows, kept in zip(distributed.share(self._parts(self._concepts)), self._graph, strict=True):
+            part = self._embed(self._concepts[rows]) if kept is None else kept
             torch.autograd.backward(part, self._vectors.grad[torch.from_numpy(rows)])
         self._graph = []
         distributed.add_up_gradients(self.parameters())

@@ -1,7 +1,8 @@
 """Negatives of a child: siblings, cousins, uncles and random concepts, never itself or an ancestor.
 
 All draws of an epoch are made at once with array code; a draw that fails (the concept has no sibling, or the draw is an
-ancestor) is replaced by a random concept.
+ancestor) is replaced by a random concept. `from_pool` then bounds how many distinct concepts the pairs of one optimiser
+step draw, for an encoder that learns along and has to encode every one of them.
 """
 
 from __future__ import annotations
@@ -77,17 +78,54 @@ def sample(
         Positions; NONE where the child or its ancestors are all there is.
     """
     child = np.repeat(children, count)
-    drawn = _relatives(seed, child, mix, rng)
+    drawn = _redrawn(lineage, child, _relatives(seed, child, mix, rng), np.arange(len(seed)), rng)
+    return drawn.reshape(len(children), count)
+
+
+def from_pool(lineage: Lineage, edges: Longs, drawn: Longs, extra: int, rng: Generator) -> Longs:
+    """Replace negatives so that all of them come from a pool that the pairs of an optimiser step share.
+
+    The pool holds the concepts of the pairs and, of the other negatives drawn, those drawn most often: relatives that
+    several children share. A negative outside the pool is replaced by a random member that is neither the child nor
+    above it.
+
+    Parameters
+    ----------
+    lineage : Lineage
+        Of the seed.
+    edges : integer array of shape (n, 2)
+        The pairs of the step, parent first.
+    drawn : integer array of shape (n, k)
+        Their negatives, from `sample`.
+    extra : int
+        Concepts of the pool, at most, besides those of the pairs.
+    rng : numpy Generator
+
+    Returns
+    -------
+    integer array of shape (n, k)
+        Positions; NONE where all of the pool is above the child.
+    """
+    own = np.unique(edges)
+    others, times = np.unique(drawn[(drawn != NONE) & ~np.isin(drawn, own)], return_counts=True)
+    mixed = rng.permutation(len(others))  # among equally often drawn ones chance decides
+    pool = np.union1d(own, others[mixed[np.argsort(-times[mixed], kind="stable")][:extra]])
+    kept = np.where(np.isin(drawn, pool), drawn, NONE)
+    return _redrawn(lineage, np.repeat(edges[:, 1], drawn.shape[1]), kept.ravel(), pool, rng).reshape(drawn.shape)
+
+
+def _redrawn(lineage: Lineage, child: Longs, drawn: Longs, pool: Longs, rng: Generator) -> Longs:
+    """The draws with those that failed replaced by random members of the pool; NONE where none is admissible."""
     for _ in range(_ROUNDS):
         bad = np.flatnonzero((drawn == NONE) | lineage.forbidden(child, drawn))
         if len(bad) == 0:
             break
-        drawn[bad] = rng.integers(len(seed), size=len(bad))
+        drawn[bad] = pool[rng.integers(len(pool), size=len(bad))]
     bad = np.flatnonzero(lineage.forbidden(child, drawn))
-    for row in bad:  # only children below nearly the whole seed, as in a chain
-        allowed = np.setdiff1d(np.arange(len(seed)), [child[row], *lineage.ancestors.row(child[row])])
+    for row in bad:  # only children below nearly the whole pool, as in a chain
+        allowed = np.setdiff1d(pool, [child[row], *lineage.ancestors.row(child[row])])
         drawn[row] = rng.choice(allowed) if len(allowed) else NONE
-    return drawn.reshape(len(children), count)
+    return drawn
 
 
 def _relatives(seed: Taxonomy, child: Longs, mix: Mix, rng: Generator) -> Longs:
@@ -101,13 +139,13 @@ def _relatives(seed: Taxonomy, child: Longs, mix: Mix, rng: Generator) -> Longs:
         chosen = np.flatnonzero((kind >= start) & (kind < start + share))
         at = child[chosen]
         for rows in way:
-            at = _step(rows, at, rng)
+            at = random_neighbours(rows, at, rng)
         drawn[chosen] = at
         start += share
     return drawn
 
 
-def _step(rows: Csr, at: Longs, rng: Generator) -> Longs:
+def random_neighbours(rows: Csr, at: Longs, rng: Generator) -> Longs:
     """A random neighbour of each position; NONE stays NONE and so does a position without neighbours."""
     count = np.where(at == NONE, 0, rows.counts[at])
     pick = rows.indptr[at] + (rng.random(len(at)) * count).astype(np.int64)
