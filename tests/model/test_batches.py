@@ -70,8 +70,8 @@ def test_shared_negatives_bound_the_concepts_of_a_step(
     graph, seen = nx.DiGraph(seed.edge_array.tolist()), []
     for group in epoch(seed, Lineage(seed), settings, np.random.default_rng(0)):
         pairs = [each.concepts[pair] for each in group for pair in (each.child, each.parent)]
-        own, every = np.unique(np.concatenate(pairs)), np.unique(np.concatenate([each.concepts for each in group]))
-        assert len(every) <= len(own) + extra
+        paired, every = np.unique(np.concatenate(pairs)), np.unique(np.concatenate([each.concepts for each in group]))
+        assert len(every) <= len(paired) + extra
         for each in group:
             assert each.negative.shape == (len(each.child), 12)
             for child, parent, negative in zip(each.child, each.parent, each.negative, strict=True):

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from taxosphere import Taxonomy
-from taxosphere.model.negatives import NONE, Lineage, Mix, from_pool, sample
+from taxosphere.model.negatives import NONE, Lineage, Mix, sample, share
 
 EVEN = Mix(0.25, 0.25, 0.25)
 
@@ -99,32 +99,32 @@ def test_the_same_generator_draws_the_same() -> None:
 
 @given(size=st.integers(2, 60), number=st.integers(0, 10_000), extra=st.integers(1, 8))
 @settings(max_examples=60, deadline=None)
-def test_a_pool_is_bounded_and_nothing_in_it_is_above_its_child(size: int, number: int, extra: int) -> None:
+def test_shared_negatives_are_few_and_none_is_above_its_child(size: int, number: int, extra: int) -> None:
     seed = random_dag(size, number)
     graph, lineage, rng = graph_of(seed), Lineage(seed), np.random.default_rng(number)
     edges = rng.permutation(seed.edge_array.astype(np.int64))[:12]
     drawn = sample(seed, lineage, edges[:, 1], 5, EVEN, rng)
     before = drawn.copy()
-    shared = from_pool(lineage, edges, drawn, extra, rng)
-    own, pool = set(edges.ravel().tolist()), set(shared.ravel().tolist()) - {NONE}
-    assert len(pool - own) <= extra
-    assert pool - own <= set(before.ravel().tolist())
+    shared = share(lineage, edges, drawn, extra, rng)
+    paired, others = set(edges.ravel().tolist()), set(shared.ravel().tolist()) - {NONE, *edges.ravel().tolist()}
+    assert len(others) <= extra
+    assert others <= set(before.ravel().tolist())
     for row, child in enumerate(edges[:, 1].tolist()):
         above = nx.ancestors(graph, child) | {child}
         assert not above & set(shared[row].tolist())
-        # What was drawn from the pool stays where it was.
-        inside = np.isin(before[row], list(own))
+        # What was drawn from the concepts of the pairs stays where it was.
+        inside = np.isin(before[row], list(paired))
         np.testing.assert_array_equal(shared[row][inside], before[row][inside])
         assert (shared[row] == NONE).all() or NONE not in shared[row]
-        assert NONE not in shared[row] or own <= above
+        assert NONE not in shared[row] or paired <= above
 
 
-def test_of_other_negatives_the_pool_takes_those_drawn_most_often() -> None:
+def test_of_other_negatives_those_drawn_most_often_are_shared() -> None:
     seed = Taxonomy.from_edges([("root", name) for name in "abcdefg"])
     at = seed.position
     edges = np.array([(at("root"), at("a")), (at("root"), at("b"))])
     drawn = np.array([[at(name) for name in row] for row in ("cdb", "dcf")])
-    shared = from_pool(Lineage(seed), edges, drawn, 2, np.random.default_rng(0))
+    shared = share(Lineage(seed), edges, drawn, 2, np.random.default_rng(0))
     assert [seed.ids[i] for i in shared[0]] == ["c", "d", "b"]
     assert [seed.ids[i] for i in shared[1, :2]] == ["d", "c"]
     assert seed.ids[shared[1, 2]] in {"a", "c", "d"}  # f was drawn once only

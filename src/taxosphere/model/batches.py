@@ -11,7 +11,7 @@ from numpy.random import Generator
 from torch import Tensor
 
 from taxosphere.model.config import TrainingConfig
-from taxosphere.model.negatives import NONE, Lineage, Mix, from_pool, random_neighbours, sample
+from taxosphere.model.negatives import NONE, Lineage, Mix, random_neighbours, sample, share
 from taxosphere.taxonomy import Taxonomy
 from taxosphere.typing import Longs
 
@@ -47,7 +47,7 @@ def epoch(seed: Taxonomy, lineage: Lineage, config: TrainingConfig, rng: Generat
         group = slice(start, start + step)
         pairs, wrong = edges[group], negatives[group]
         if config.shared_negatives:
-            wrong = from_pool(lineage, pairs, wrong, config.shared_negatives, rng)
+            wrong = share(lineage, pairs, wrong, config.shared_negatives, rng)
         parts = [slice(at, at + config.batch) for at in range(0, len(pairs), config.batch)]
         yield tuple(make(lineage, pairs[part], wrong[part]) for part in parts)
 

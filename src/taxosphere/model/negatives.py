@@ -1,7 +1,7 @@
 """Negatives of a child: siblings, cousins, uncles and random concepts, never itself or an ancestor.
 
 All draws of an epoch are made at once with array code; a draw that fails (the concept has no sibling, or the draw is an
-ancestor) is replaced by a random concept. `from_pool` then bounds how many distinct concepts the pairs of one optimiser
+ancestor) is replaced by a random concept. `share` then bounds how many distinct concepts the pairs of one optimiser
 step draw, for an encoder that learns along and has to encode every one of them.
 """
 
@@ -82,12 +82,12 @@ def sample(
     return drawn.reshape(len(children), count)
 
 
-def from_pool(lineage: Lineage, edges: Longs, drawn: Longs, extra: int, rng: Generator) -> Longs:
-    """Replace negatives so that all of them come from a pool that the pairs of an optimiser step share.
+def share(lineage: Lineage, edges: Longs, drawn: Longs, extra: int, rng: Generator) -> Longs:
+    """Replace negatives so that all of them come from few concepts that the pairs of an optimiser step share.
 
-    The pool holds the concepts of the pairs and, of the other negatives drawn, those drawn most often: relatives that
-    several children share. A negative outside the pool is replaced by a random member that is neither the child nor
-    above it.
+    These are the concepts of the pairs and, of the other negatives drawn, those drawn most often: relatives that
+    several children have. Any other negative is replaced by a random one of these concepts that is neither the child
+    nor above it.
 
     Parameters
     ----------
@@ -98,32 +98,32 @@ def from_pool(lineage: Lineage, edges: Longs, drawn: Longs, extra: int, rng: Gen
     drawn : integer array of shape (n, k)
         Their negatives, from `sample`.
     extra : int
-        Concepts of the pool, at most, besides those of the pairs.
+        Shared concepts, at most, besides those of the pairs.
     rng : numpy Generator
 
     Returns
     -------
     integer array of shape (n, k)
-        Positions; NONE where all of the pool is above the child.
+        Positions; NONE where all shared concepts are above the child.
     """
-    own = np.unique(edges)
-    others, times = np.unique(drawn[(drawn != NONE) & ~np.isin(drawn, own)], return_counts=True)
+    paired = np.unique(edges)
+    others, times = np.unique(drawn[(drawn != NONE) & ~np.isin(drawn, paired)], return_counts=True)
     mixed = rng.permutation(len(others))  # among equally often drawn ones chance decides
-    pool = np.union1d(own, others[mixed[np.argsort(-times[mixed], kind="stable")][:extra]])
-    kept = np.where(np.isin(drawn, pool), drawn, NONE)
-    return _redrawn(lineage, np.repeat(edges[:, 1], drawn.shape[1]), kept.ravel(), pool, rng).reshape(drawn.shape)
+    shared = np.union1d(paired, others[mixed[np.argsort(-times[mixed], kind="stable")][:extra]])
+    kept = np.where(np.isin(drawn, shared), drawn, NONE)
+    return _redrawn(lineage, np.repeat(edges[:, 1], drawn.shape[1]), kept.ravel(), shared, rng).reshape(drawn.shape)
 
 
-def _redrawn(lineage: Lineage, child: Longs, drawn: Longs, pool: Longs, rng: Generator) -> Longs:
-    """The draws with those that failed replaced by random members of the pool; NONE where none is admissible."""
+def _redrawn(lineage: Lineage, child: Longs, drawn: Longs, choices: Longs, rng: Generator) -> Longs:
+    """The draws with those that failed replaced by random choices; NONE where none is admissible."""
     for _ in range(_ROUNDS):
         bad = np.flatnonzero((drawn == NONE) | lineage.forbidden(child, drawn))
         if len(bad) == 0:
             break
-        drawn[bad] = pool[rng.integers(len(pool), size=len(bad))]
+        drawn[bad] = choices[rng.integers(len(choices), size=len(bad))]
     bad = np.flatnonzero(lineage.forbidden(child, drawn))
-    for row in bad:  # only children below nearly the whole pool, as in a chain
-        allowed = np.setdiff1d(pool, [child[row], *lineage.ancestors.row(child[row])])
+    for row in bad:  # only children below nearly all of them, as in a chain
+        allowed = np.setdiff1d(choices, [child[row], *lineage.ancestors.row(child[row])])
         drawn[row] = rng.choice(allowed) if len(allowed) else NONE
     return drawn
 
