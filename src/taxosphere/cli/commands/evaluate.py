@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,8 +22,7 @@ from taxosphere.taxonomy import Taxonomy
 from taxosphere.taxonomy.formats.io.options import ReadOptions, option_name
 
 if TYPE_CHECKING:
-    from taxosphere.evaluation.datasets import Dataset
-    from taxosphere.evaluation.protocol import Result, Spread
+    from taxosphere.evaluation.protocol import Plan, Result, Spread
 
 HEADERS = {
     "hit@1": "H@1",
@@ -162,7 +161,10 @@ def evaluate(
     tree, repairs = protocol.prepare(tree, repair=repair, descriptions=not without_descriptions)
     if split is Asked.scenarios:
         _refuse("questions about single concepts", {"--protocol": protocol_ is not Protocol.honest})
-        _scenarios(source, tree, settings, foreign, data, method, encoder, runs=runs, seed=seed, json=json)
+        others = [foreign] if foreign is not None else [other.path for other in datasets.foreign_to(source.name, data)]
+        plan = protocol.Plan(runs=runs, random_state=seed, settings=settings)
+        figures = _scenarios(source.name, tree, others, method, encoder, plan)
+        output.document(figures) if json else show_scenarios(figures)
         return
     published = split is Asked.published or (split is None and parts is not None)
     plan = protocol.Plan("published" if published else "leaves", queries.value, runs, seed, settings, protocol_.value)
@@ -181,35 +183,24 @@ def evaluate(
 
 
 def _scenarios(
-    source: Dataset,
-    tree: Taxonomy,
-    settings: Mapping[str, str],
-    foreign: Path | None,
-    data: str | None,
-    method: str,
-    encoder: str,
-    *,
-    runs: int,
-    seed: int,
-    json: bool,
-) -> None:
-    """Ask every scenario of one taxonomy, print the figures."""
+    dataset: str, tree: Taxonomy, foreign: Sequence[Path], method: str, encoder: str, plan: Plan
+) -> Mapping[str, Any]:
+    """Figures of every scenario of one taxonomy; concepts of the ``foreign`` ones belong nowhere in it."""
     from taxosphere.encoders.text import registry as text_encoders
-    from taxosphere.evaluation import datasets, protocol, scenario_protocol
+    from taxosphere.evaluation import protocol, scenario_protocol
 
-    others = [foreign] if foreign is not None else [other.path for other in datasets.foreign_to(source.name, data)]
     with steps() as report:
         result = scenario_protocol.evaluate(
             tree,
-            [protocol.prepare(Taxonomy.read(path), repair=True)[0] for path in others],
-            lambda: methods.create(method, settings),
+            [protocol.prepare(Taxonomy.read(path), repair=True)[0] for path in foreign],
+            lambda: methods.create(method, plan.settings),
             encoder=text_encoders.load(encoder),
-            runs=runs,
-            random_state=seed,
-            dataset=source.name,
+            runs=plan.runs,
+            random_state=plan.random_state,
+            dataset=dataset,
             progress=report,
         )
-    output.document(result.document()) if json else show_scenarios(result.document())
+    return result.document()
 
 
 def show_scenarios(document: Mapping[str, Any]) -> None:

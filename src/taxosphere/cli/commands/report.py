@@ -18,6 +18,8 @@ from taxosphere.taxonomy.formats.registry import ReadOptions
 
 if TYPE_CHECKING:
     from taxosphere.report.placement_report import PlacementReport
+    from taxosphere.taxonomy import Taxonomy
+    from taxosphere.taxonomy.split import Split
 
 _SUFFIXES = (".html", ".htm")
 _SHARE, _MOST = 0.1, 200  # of the leaves are hidden where nothing else is said
@@ -61,7 +63,12 @@ def report(
             raise InputError(f"{unused} is for a taxonomy; a model is reported on as it was fitted", source)
         result = _of_model(source, device)
     else:
-        result = _of_taxonomy(source, reading, hide, seed, encoder, set_, device, repair=repair, quiet=quiet)
+        from taxosphere.model.config import literal
+
+        taxonomy = _read(source, reading, repair=repair)
+        changes = [*set_, *([f"encoder.name={literal(encoder)}"] if encoder else [])]
+        title = f"Putting concepts back into {source.resolve().stem}"
+        result = _of_taxonomy(taxonomy, title, _hide(taxonomy, hide, seed), changes, seed, device, quiet=quiet)
     from taxosphere.report import placement_page
 
     atomic.write_text(out, placement_page.write(result))
@@ -87,34 +94,35 @@ def _of_model(source: Path, device: str | None) -> PlacementReport:
     return placement_report.of_model(model, title=title, lead=lead, command=_command())
 
 
-def _of_taxonomy(
-    source: Path,
-    reading: ReadOptions,
-    hide: int | None,
-    seed: int,
-    encoder: str | None,
-    set_: list[str],
-    device: str | None,
-    *,
-    repair: bool,
-    quiet: bool,
-) -> PlacementReport:
+def _read(source: Path, reading: ReadOptions, *, repair: bool) -> Taxonomy:
+    """The taxonomy of a file; says which edges a repair dropped."""
     from taxosphere.evaluation import protocol
-    from taxosphere.model.config import literal
-    from taxosphere.model.presets import auto
-    from taxosphere.polaris import Polaris
-    from taxosphere.report import placement_report
     from taxosphere.taxonomy.formats import registry
-    from taxosphere.taxonomy.split import leaves
 
     taxonomy, dropped = protocol.prepare(registry.read(source, reading), repair=repair)
     for line in dropped:
         output.say(line)
+    return taxonomy
+
+
+def _hide(taxonomy: Taxonomy, count: int | None, seed: int) -> Split:
+    """The taxonomy without ``count`` of its leaves, or the usual number of them."""
+    from taxosphere.taxonomy.split import leaves
+
     leaf_count = int(taxonomy.hideable.sum())
-    wanted = min(hide or min(_MOST, max(1, round(_SHARE * leaf_count))), max(1, leaf_count - 1))
-    split = leaves(taxonomy, fraction=wanted / max(1, leaf_count), seed=seed)
-    changes = [*set_, *([f"encoder.name={literal(encoder)}"] if encoder else [])]
-    settings = auto(split.seed).with_overrides(changes)
+    wanted = min(count or min(_MOST, max(1, round(_SHARE * leaf_count))), max(1, leaf_count - 1))
+    return leaves(taxonomy, fraction=wanted / max(1, leaf_count), seed=seed)
+
+
+def _of_taxonomy(
+    taxonomy: Taxonomy, title: str, split: Split, changes: list[str], seed: int, device: str | None, *, quiet: bool
+) -> PlacementReport:
+    """Train on what is not hidden, with ``changes`` of the settings, and put back what is."""
+    from taxosphere.model.presets import auto
+    from taxosphere.polaris import Polaris
+    from taxosphere.report import placement_report
+
+    settings, leaf_count = auto(split.seed).with_overrides(changes), int(taxonomy.hideable.sum())
     if not quiet:
         output.say(f"{len(taxonomy):,} concepts; {len(split.queries):,} leaves are hidden from the model")
     with steps(quiet=quiet) as progress:
@@ -123,7 +131,6 @@ def _of_taxonomy(
         f"{len(split.queries):,} of {leaf_count:,} leaves were taken out of the taxonomy. A model was trained on the "
         f"{len(split.seed):,} concepts that were left, and asked where each of the hidden ones belongs."
     )
-    title = f"Putting concepts back into {source.resolve().stem}"
     return placement_report.of_hidden(model, split, title=title, lead=lead, command=_command())
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from taxosphere.percent import percent
 if TYPE_CHECKING:
     from taxosphere.placing.suggestions import Suggestions
     from taxosphere.polaris import Polaris
+    from taxosphere.scale.placer import Placer
 
 _EXPLAINED = 3  # suggestions that are shown with their reasons
 _STREAM = Path("-")
@@ -89,7 +91,8 @@ def suggest(
     threads = 1 if workers > 1 or scheduler else None
     placer = Placer(model, k=k, sentences=sentences, skip_broken=skip_broken, threads=threads, device=device)
     form = "json" if json else form
-    _stream(placer, model, file, kind, out or _STREAM, form, resume=resume, pool=(workers, scheduler), quiet=quiet)
+    job = _ListJob(file=file, kind=kind, out=out or _STREAM, form=form, resume=resume, quiet=quiet)
+    _stream(job, placer, model, workers, scheduler)
 
 
 def _one(
@@ -136,39 +139,50 @@ def _show_list(model: Path, file: Path, kind: str, *, skip_broken: bool, k: int,
             show(fitted, suggestions)
 
 
-def _stream(
-    placer: Any,
-    model: Path,
-    file: Path,
-    kind: str,
-    out: Path,
-    form: str,
-    *,
-    resume: bool,
-    pool: tuple[int, str],
-    quiet: bool,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class _ListJob:
+    """A list to answer, and where its answers go: paths, their kinds ("" to go by the suffix), and how it is told."""
+
+    file: Path
+    kind: str
+    out: Path
+    form: str
+    resume: bool
+    quiet: bool
+
+    def checked(self) -> _ListJob:
+        """The same with its kinds filled in; `InputError` for what cannot be read or written so."""
+        from taxosphere import atomic
+        from taxosphere.placing.list_reader import kind_of
+        from taxosphere.scale.answer_files import SUFFIXES, format_of
+
+        if self.form and self.form not in SUFFIXES.values():
+            there = ", ".join(sorted(set(SUFFIXES.values())))
+            raise InputError(f"there is no format '{self.form}'; there are {there}")
+        form = self.form or ("jsonl" if self.out == _STREAM else format_of(self.out))
+        kind = _checked_kind(self.kind) or kind_of(self.file)
+        if self.out != _STREAM:
+            atomic.refuse_file(self.out)
+            if self.file != _STREAM and self.out.resolve() == self.file.resolve():
+                raise InputError("is the list of new concepts; write to another file", self.out)
+            if self.file == _STREAM and self.resume:
+                raise InputError("--resume reads the list again: give it as a file, not through a pipe")
+        return replace(self, form=form, kind=kind)
+
+
+def _stream(job: _ListJob, placer: Placer, model: Path, workers: int, scheduler: str) -> None:
     """Answer a list into a file or a pipe."""
     from taxosphere import artifact, atomic
-    from taxosphere.placing.list_reader import kind_of, stream_list
+    from taxosphere.placing.list_reader import stream_list
     from taxosphere.scale import stream
-    from taxosphere.scale.answer_files import SUFFIXES, format_of
     from taxosphere.scale.executors import open_executor
 
-    if form and form not in SUFFIXES.values():
-        raise InputError(f"there is no format '{form}'; there are {', '.join(sorted(set(SUFFIXES.values())))}")
-    form = form or ("jsonl" if out == _STREAM else format_of(out))
-    kind = _checked_kind(kind) or kind_of(file)
+    job = job.checked()
+    file, out, form = job.file, job.out, job.form
     artifact.read_manifest(model)
-    if out != _STREAM:
-        atomic.refuse_file(out)
-        if file != _STREAM and out.resolve() == file.resolve():
-            raise InputError("is the list of new concepts; write to another file", out)
-        if file == _STREAM and resume:
-            raise InputError("--resume reads the list again: give it as a file, not through a pipe")
-    rows = stream_list(file, output.warn, kind=kind)
-    total = _count(file, kind)
-    with steps(quiet=quiet) as report, open_executor(*pool) as executor:
+    rows = stream_list(file, output.warn, kind=job.kind)
+    total = _count(file, job.kind)
+    with steps(quiet=job.quiet) as report, open_executor(workers, scheduler) as executor:
         work = stream.Stream(
             rows=rows,
             source=file,
@@ -185,15 +199,15 @@ def _stream(
         digest = "" if file == _STREAM else stream.file_digest(file)
         request = stream.make_request(digest, model, form=form, k=placer.k, sentences=placer.sentences)
         kept = stream.work_beside(out, request)
-        if kept.begun and not resume:
+        if kept.begun and not job.resume:
             output.say(DISCARDED)
         try:
-            done = work.to_file(out, kept, resume=resume)
+            done = work.to_file(out, kept, resume=job.resume)
         except (KeyboardInterrupt, Stopped):
             if file != _STREAM:
                 output.say(RESUMABLE)
             raise
-    if not quiet:
+    if not job.quiet:
         output.say(f"wrote {out}: {done:,} concepts")
 
 
