@@ -99,9 +99,12 @@ def count_better(values: NDArray[np.floating]) -> Longs:
     size = columns.shape[2]
     order = np.argsort(columns, axis=2).reshape(-1, size)
     order += size * np.arange(len(order))[:, None]  # into all values in one row, which are reached faster
-    ordered = columns.ravel()[order]
-    first = np.zeros(order.shape, np.int64)  # place of the first of a run of equal values, 0 elsewhere
-    np.multiply(ordered[:, 1:] != ordered[:, :-1], np.arange(1, size), out=first[:, 1:])
+    ordered = columns.ravel().take(order)
+    is_first = np.ones(order.shape, bool)  # of a run of equal values
+    np.not_equal(ordered[:, 1:], ordered[:, :-1], out=is_first[:, 1:])
+    first = np.flatnonzero(is_first)
+    runs = np.repeat(first, np.diff(first, append=order.size)).reshape(order.shape)
+    runs -= size * np.arange(len(order))[:, None]
     counts = np.empty(columns.shape, np.int64)
-    counts.reshape(-1)[order] = np.maximum.accumulate(first, axis=1, out=first)
+    counts.reshape(-1)[order] = runs
     return np.moveaxis(counts, 2, 1)

@@ -15,7 +15,7 @@ _COPIED = 1 << 10  # the same, where they are copied on
 _WAITING = 4  # times k products for each query that are collected before the largest are chosen again
 _GROUPS = 8  # times k, for `largest_columns`: more groups leave fewer values to search, and cost more themselves
 _GATHERED = 8  # times as long as in a product of matrices takes a pair whose rows are gathered
-_WIDE = 1 << 14  # columns from which on groups pay for a single row
+_WIDE = 1 << 11  # columns from which on groups pay for a single row
 
 
 def top_k(queries: Floats, rows: Floats, k: int) -> Longs:
@@ -144,6 +144,8 @@ def largest_columns(values: Floats, k: int) -> Longs:
     places = np.flatnonzero(values >= bound)
     if len(places) > rows * groups:  # most values are equal, so the bound excludes too few
         return _largest_by_threshold(values, k)
+    if rows == 1:
+        return places[_largest_by_threshold(values[:, places], k)]
     row, column = np.divmod(places, size)
     ends = np.searchsorted(row, np.arange(rows + 1))
     packed = np.full((rows, np.diff(ends).max()), -np.inf, np.float32)

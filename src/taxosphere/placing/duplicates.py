@@ -9,7 +9,7 @@ are there, which are all different, and the count is turned into a probability.
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Container, Iterable, Iterator, Mapping
 from functools import cached_property, lru_cache
 from hashlib import blake2b
@@ -270,10 +270,10 @@ class _Table(NamedTuple):
         sorted_keys, size = self.keys.data, len(self.keys)  # a single search takes less time in plain Python
         for key in keys:
             hashed = _hash(key)
-            place = bisect_left(sorted_keys, hashed)
-            while place < size and sorted_keys[place] == hashed:
-                owners[int(self.owners[place])] = None
-                place += 1
+            start = bisect_left(sorted_keys, hashed)
+            if start < size and sorted_keys[start] == hashed:
+                stop = bisect_right(sorted_keys, hashed, start)
+                owners.update(dict.fromkeys(self.owners[start:stop].tolist()))
         return list(owners)
 
 

@@ -221,10 +221,10 @@ def one_slip(one: str, other: str) -> bool:
 
     Figures, single letters and Roman numbers tell names apart, and so do short words.
     """
-    pairs = [words(name) for name in (one, other)]
-    if len(pairs[0]) != len(pairs[1]):
+    ours, theirs = words(one), words(other)
+    if len(ours) != len(theirs):
         return False
-    different = [(a, b) for a, b in zip(*pairs, strict=True) if not {*readings(a)} & {*readings(b)}]
+    different = [(a, b) for a, b in zip(ours, theirs, strict=True) if a != b and not {*readings(a)} & {*readings(b)}]
     if len(different) != 1 or min(map(len, different[0])) < _LONG_WORD or not "".join(different[0]).isalpha():
         return False
     a, b = (readings(word)[0] for word in different[0])

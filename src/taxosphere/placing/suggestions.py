@@ -227,7 +227,7 @@ def make_suggestions(batch: RankedBatch, queries: Sequence[Concept], *, k: int) 
     )
     siblings = _siblings(batch.index, batch.vectors, positions)
     rows = zip(*(column.tolist() for column in columns), siblings, _reasons(ranking, n_places), strict=True)
-    paths = {p: tuple(taxonomy.names[q] for q in taxonomy.path_positions(p)) for p in np.unique(positions).tolist()}
+    names, paths = _paths(taxonomy, positions)
     together = batch.parent_set.choose(ranking.probabilities[:, :N_PLACES])  # (q, places)
     suggestions = []
     for i, (query, row) in enumerate(zip(queries, rows, strict=True)):
@@ -235,7 +235,7 @@ def make_suggestions(batch: RankedBatch, queries: Sequence[Concept], *, k: int) 
             Suggestion(
                 position=position,
                 id=taxonomy.ids[position],
-                name=taxonomy.names[position],
+                name=names[position],
                 path=paths[position],
                 probability=probability,
                 score=score,
@@ -257,6 +257,13 @@ def make_suggestions(batch: RankedBatch, queries: Sequence[Concept], *, k: int) 
             )
         )
     return suggestions
+
+
+def _paths(taxonomy: Taxonomy, positions: Longs) -> tuple[dict[int, str], dict[int, tuple[str, ...]]]:
+    """By position: names of these concepts and all on their paths, each read once, and the path of each as names."""
+    ways = {position: taxonomy.path_positions(position) for position in np.unique(positions).tolist()}
+    names = {position: taxonomy.names[position] for position in {p for way in ways.values() for p in way}}
+    return names, {position: tuple([names[p] for p in way]) for position, way in ways.items()}
 
 
 def places_needed(k: int) -> int:

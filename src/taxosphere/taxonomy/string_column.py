@@ -15,6 +15,7 @@ from taxosphere.taxonomy.structure import Longs
 
 Bytes = NDArray[np.uint8]
 _REMEMBERED = 1 << 16  # texts whose place a lookup keeps in memory
+_NOT_ASKED: Any = object()  # what a lookup remembers of a text that it was not asked for
 _LINE_BREAK = 10
 _BLOCK = 1 << 14  # texts that are decoded together
 
@@ -146,7 +147,7 @@ class Lookup(Mapping[str, int]):
 
     def __init__(self, texts: StringColumn, checksums: NDArray[np.uint32], places: NDArray[np.int32]) -> None:
         self._texts, self._checksums, self._places = texts, checksums, places
-        self._known: dict[str, int | None] = {}
+        self._known: dict[Any, int | None] = {}
 
     @staticmethod
     def arrays(texts: Iterable[str]) -> dict[str, NDArray[Any]]:
@@ -163,13 +164,13 @@ class Lookup(Mapping[str, int]):
 
     def get(self, text: object, default: Any = None) -> Any:
         """The place of a text, or ``default``."""
-        if not isinstance(text, str):
-            return default
-        if text not in self._known:
+        place = self._known.get(text, _NOT_ASKED)
+        if place is _NOT_ASKED:
+            if not isinstance(text, str):
+                return default
             if len(self._known) >= _REMEMBERED:
                 self._known.clear()
-            self._known[text] = self._find(text)
-        place = self._known[text]
+            place = self._known[text] = self._find(text)
         return default if place is None else place
 
     def __contains__(self, text: object) -> bool:

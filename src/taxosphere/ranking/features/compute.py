@@ -210,7 +210,7 @@ def pass_on(votes: Floats, givers: Longs, takers: NDArray[np.integer]) -> Floats
     """(m, p) sums of the ``votes`` (m, p) that each taker gets, from pairs (e,), (e,) of places in the pool."""
     count, size = votes.shape
     places = (size * np.arange(count)[:, None] + takers).ravel()
-    sums = np.bincount(places, votes[:, givers].ravel(), count * size)
+    sums = np.bincount(places, votes.take(givers, axis=1).ravel(), count * size)
     return np.asarray(sums, np.float32).reshape(count, size)
 
 

@@ -204,7 +204,11 @@ class VectorSimilarities:
         tables = np.empty((len(MEASURES) + 1, len(self.queries), len(self.index.taxonomy)), np.float32)
         for table, measure in zip(tables, MEASURES, strict=False):
             concepts, asked = self._rows[measure]
-            self._whole[measure] = dot_products(asked, concepts, out=table)
+            self._whole[measure] = (
+                np.matmul(asked, self.index.transposed[measure], out=table)
+                if len(self.queries) > 2
+                else dot_products(asked, concepts, out=table)
+            )
         np.add(tables[0], tables[1], out=tables[3])
         tables[3] += tables[2]
         return tables
@@ -250,6 +254,8 @@ def pair_products(queries: Floats, rows: Floats, pool: Pool, row_of: Longs | Non
     """
     values = np.empty((len(pool), queries.shape[2]), np.float32)
     positions = pool.positions if row_of is None else row_of[pool.positions]
+    gathered = np.empty((int(np.diff(pool.ends).max(initial=0)), rows.shape[1]), rows.dtype)  # the same for all queries
     for query, part in zip(queries, pool.slices(), strict=True):
-        np.matmul(np.take(rows, positions[part], axis=0), query, out=values[part])
+        asked = gathered[: part.stop - part.start]
+        np.matmul(np.take(rows, positions[part], axis=0, out=asked, mode="clip"), query, out=values[part])
     return np.ascontiguousarray(values.T)

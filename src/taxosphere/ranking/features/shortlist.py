@@ -107,15 +107,16 @@ def make_shortlist(
     listed = np.take_along_axis(table, columns, 1)
     static = index.static_features if "structure" in families else {}
     names = (*features.columns, FIRST_STAGE_SCORE, *static)
-    values = np.empty((*places.shape, len(names)), np.float32)
+    # (features, q, k): each feature in one piece, as it was computed and as relative columns read it
+    values = np.empty((len(names), *places.shape), np.float32)
     n_columns = len(features.columns)
-    values[..., :n_columns] = np.moveaxis(features.table.take(places, axis=1), 0, -1)
-    values[..., n_columns] = listed
-    for number, column in enumerate(static.values(), n_columns + 1):
-        values[..., number] = column[positions]
+    features.table.take(places, axis=1, out=values[:n_columns], mode="clip")
+    values[n_columns] = listed
+    for column, chosen in zip(static.values(), values[n_columns + 1 :], strict=True):
+        column.take(positions, out=chosen, mode="clip")
     return Shortlist(
         feature_names=names,
-        features=values,
+        features=np.moveaxis(values, 0, -1),
         positions=positions.astype(np.int64, copy=False),
         scores=listed,
         orphan_features=features.orphan_features,
@@ -203,14 +204,17 @@ def add_relative_columns(feature_names: Sequence[str], features: Floats) -> tupl
     )
     f, r = len(feature_names), len(relative)
     table = np.empty((*features.shape[:2], f + 2 * r), np.float32)
-    table[..., :f] = features
     decay = -np.log1p(np.arange(features.shape[1])).astype(np.float32)
-    chosen = [place[name] for name in relative]
+    chosen = np.array([place[name] for name in relative], np.int64)
     for start in range(0, len(features), _LISTS):
         block = slice(start, start + _LISTS)
-        values = features[block][..., chosen]
-        np.maximum(values - values.max(axis=1, keepdims=True), -1e3, out=table[block, :, f : f + r])
+        by_feature = np.moveaxis(features[block], -1, 0)  # (f, lists, k)
+        table[block, :, :f] = features[block]
+        values = by_feature.take(chosen, axis=0)
+        gaps = np.maximum(values - values.max(axis=2, keepdims=True), -1e3)
+        table[block, :, f : f + r] = np.moveaxis(gaps, 0, -1)
         # values that differ by rounding alone share a rank
-        table[block, :, f + r :] = decay[count_better(np.round(values, 4))]
+        ranks = decay.take(count_better(np.moveaxis(np.round(values, 4), 0, -1)))
+        table[block, :, f + r :] = ranks
     columns = [*feature_names, *(name + GAP for name in relative), *(name + RANK for name in relative)]
     return columns, table

@@ -84,7 +84,7 @@ class BagOfWords:
         """Bags of queries over this vocabulary."""
         words = [set(bag) for bag in bags]
         find = self.columns.get
-        columns = [sorted([column for word in bag if (column := find(word)) is not None]) for bag in words]
+        columns = [sorted([column for column in map(find, bag) if column is not None]) for bag in words]
         n_unknown = [len(bag) - len(row) for bag, row in zip(words, columns, strict=True)]
         return EncodedBags(SparseRows.of_ones(columns), np.array(n_unknown, np.float32))
 

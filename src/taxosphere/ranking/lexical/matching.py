@@ -27,7 +27,7 @@ WIDE = ("words, children", *map(share_feature, ("name head", "phrase head", "phr
 """Parts whose largest values belong to concepts with children like the query."""
 _RETRIEVED = (*WIDE, "words", "spelling")
 _FEW = 1 << 11  # uses of a query's words that are multiplied where only the pool is asked for
-_LONG = 1 << 14  # values from which on comparing them with a bound takes less time than partitioning them
+_LONG = 1 << 11  # values from which on comparing them with a bound takes less time than partitioning them
 
 
 class _Product(NamedTuple):
