@@ -170,3 +170,10 @@ def test_a_stored_index_finds_the_same(index: NameIndex) -> None:
     for name in ("Sea-birds", "Marine Birds", "MRI", "home nursing", "nothing like it"):
         assert again.find(Concept("x", name)) == index.find(Concept("x", name))
         assert again.is_common(name) == index.is_common(name)
+
+
+def test_all_concepts_of_one_name_are_found_in_their_order() -> None:
+    concepts = [Concept(f"c{i}", name) for i, name in enumerate(["cold", "heat", "Cold", "cold", "draught"])]
+    index = NameIndex(Taxonomy.from_concepts(concepts, []))
+    assert [match.id for match in index.find(Concept("new", "cold"))] == ["c0", "c2", "c3"]
+    assert index.find(Concept("new", "warmth")) == ()

@@ -63,7 +63,7 @@ class FirstStage:
         weights, if_positive = np.zeros((2, len(row)), np.float32)
         for feature, positive, weight in self._entries:
             if feature.static:
-                static += weight * index.static_features[feature.name][positions]
+                static += weight * index.static_features[feature.name].take(positions)
             elif feature.name in row:
                 (if_positive if positive else weights)[row[feature.name]] = weight
             elif feature.is_on(features.families):

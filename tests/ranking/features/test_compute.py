@@ -11,7 +11,7 @@ from support.gram_encoder import GramEncoder
 from taxosphere import Concept, Taxonomy
 from taxosphere.encoders.text.registry import encode_text_vectors
 from taxosphere.ranking.features.candidates import CandidateIndex
-from taxosphere.ranking.features.catalogue import FAMILIES, feature_of
+from taxosphere.ranking.features.catalogue import FAMILIES, GAP, RANK, feature_of
 from taxosphere.ranking.features.compute import (
     compute_features,
     most_similar_child_dense,
@@ -290,3 +290,16 @@ def test_nothing_is_placed_below_an_obsolete_concept(animals: Taxonomy) -> None:
         make_shortlist(_index(everything), queries, FAMILIES, DEFAULT_FIRST_STAGE).positions.shape
         == whole.positions.shape
     )
+
+
+def test_relative_columns_do_not_depend_on_how_the_features_lie_in_memory() -> None:
+    names = ("text similarity", "depth", "name similarity")
+    by_list = np.random.default_rng(3).integers(0, 4, (40, 7, 3)).astype(np.float32)  # more lists than a block, ties
+    by_feature = np.moveaxis(np.ascontiguousarray(np.moveaxis(by_list, -1, 0)), 0, -1)
+    assert by_feature.strides != by_list.strides
+    columns, expected = add_relative_columns(names, by_list)
+    assert columns[3:] == [name + kind for kind in (GAP, RANK) for name in ("text similarity", "name similarity")]
+    np.testing.assert_array_equal(expected[..., :3], by_list)
+    np.testing.assert_array_equal(add_relative_columns(names, by_feature)[1], expected)
+    larger = (by_list[:, :, None, 0] < by_list[:, None, :, 0]).sum(2)
+    np.testing.assert_allclose(expected[..., 5], -np.log1p(larger), rtol=1e-6)

@@ -186,3 +186,22 @@ def test_a_part_that_shares_vectors_has_the_features_of_one_with_its_own(
     assert list(shared.columns) == list(expected.columns)
     for name, values in expected.columns.items():
         np.testing.assert_allclose(shared.columns[name], values, atol=1e-6, err_msg=name)
+
+
+def test_a_block_is_compared_with_all_concepts_as_each_of_its_queries_is(
+    made_up: CandidateIndex, queries: Queries
+) -> None:
+    together = gather.VectorSimilarities(made_up, queries).compared
+    for number in range(len(queries)):
+        alone = gather.VectorSimilarities(made_up, queries.part(slice(number, number + 1))).compared
+        np.testing.assert_allclose(together[:, number], alone[:, 0], rtol=1e-5, atol=1e-6)
+    text = queries.text_vectors.full @ made_up.text_vectors.full.T
+    np.testing.assert_allclose(together[0], text, rtol=1e-5, atol=1e-6)
+
+
+def test_products_of_a_pool_are_those_of_the_whole_product(made_up: CandidateIndex, queries: Queries) -> None:
+    pool = Pool.join([np.array([3, 399, 405, 8 * 400 + 7])], len(queries), 400)  # most queries have no pair
+    asked = np.stack([queries.text_vectors.full, queries.text_vectors.name], axis=2)
+    rows = made_up.text_vectors.full
+    expected = [(vectors @ rows.T).take(pool.keys) for vectors in np.moveaxis(asked, 2, 0)]
+    np.testing.assert_allclose(gather.pair_products(asked, rows, pool), expected, rtol=1e-5, atol=1e-6)

@@ -293,10 +293,10 @@ def most_similar_child(pool: Pool, similarity: Floats, children: Longs, parents:
         return similarity.copy()
     # the lowest of each query; a query without pairs gets another's value, which nothing reads
     starts = np.minimum(pool.ends[:-1], len(pool) - 1)
-    best: Floats = np.minimum.reduceat(similarity, starts, axis=1)[:, pool.row]
+    best: Floats = np.repeat(np.minimum.reduceat(similarity, starts, axis=1), np.diff(pool.ends), axis=1)
     starts = np.flatnonzero(np.diff(parents, prepend=-1))
     if len(starts):
-        best[:, parents[starts]] = np.maximum.reduceat(similarity[:, children], starts, axis=1)
+        best[:, parents[starts]] = np.maximum.reduceat(similarity.take(children, axis=1), starts, axis=1)
     return best
 
 

@@ -223,7 +223,7 @@ class VectorSimilarities:
             if is_large_part(len(pool), pool.n_queries, pool.size)
             else tuple(m for m in measures if m in self._whole)
         )
-        values = {measure: self.whole(measure).ravel()[pool.keys] for measure in there}
+        values = {measure: self.whole(measure).take(pool.keys) for measure in there}
         while len(values) < len(measures):
             concepts = next(self._rows[measure][0] for measure in measures if measure not in values)
             same = [m for m in measures if m not in values and self._rows[m][0] is concepts]  # gathered once for these

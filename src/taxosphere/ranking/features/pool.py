@@ -116,18 +116,10 @@ class Pool:
         outer = values.shape[:-1]
         if self.is_whole:
             return values.reshape(*outer, self.n_queries, self.size)
-        width, cells = self._cells
-        table = np.full((*outer, self.n_queries * width), fill, np.float32)
-        table[..., cells] = values
-        return table.reshape(*outer, self.n_queries, width)
-
-    @cached_property
-    def _cells(self) -> tuple[int, Longs]:
-        """Width of a padded table, and the cell (p,) of each pair in it, counted row by row."""
-        counts = np.diff(self.ends)
-        width = int(counts.max(initial=0))
-        gaps = np.repeat(width * np.arange(self.n_queries) - self.ends[:-1], counts)
-        return width, np.arange(len(self.keys)) + gaps
+        table = np.full((*outer, self.n_queries, int(np.diff(self.ends).max(initial=0))), fill, np.float32)
+        for row, part in enumerate(self.slices()):
+            table[..., row, : part.stop - part.start] = values[..., part]
+        return table
 
 
 def distinct_keys(sources: Sequence[Longs], limit: int) -> Longs:
