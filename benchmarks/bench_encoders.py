@@ -1,12 +1,13 @@
 """Which text encoder to take: accuracy on hidden leaves of the seeds, time, and size.
 
     python benchmarks/bench_encoders.py results.jsonl [--sets semeval_env semeval_sci semeval_food_temp] [--runs 2]
-        [--encoders minilm mpnet minilm+mpnet] [--set training.fine_tune=true …]
+        [--encoders minilm mpnet minilm+mpnet] [--set training.fine_tune=true …] [--prior FILE]
 
 The test queries of the published splits are removed first and never asked; of what remains, a fifth of the leaves is
 hidden and asked (validation). Vectors of the taxonomy are in the cache, so the fit is that of known vectors. Encoding
 speed is measured on made-up texts of eleven words, one thread, without a cache. A line for each fit is appended to the
-file of results, fits that stand there are not repeated, and the table is printed at the end.
+file of results, fits that stand there are not repeated, and the table is printed at the end. With ``--prior`` the
+ranker starts from the prior in that file (`scripts/make_prior.py --out`), not from the one of the package.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import numpy as np
 from taxosphere.encoders.text.registry import load
 from taxosphere.evaluation import datasets, protocol
 from taxosphere.methods import registry as methods
+from taxosphere.ranking import prior
 from taxosphere.taxonomy import split
 
 ENCODERS = ("minilm", "mpnet", "fast", "minilm+mpnet")
@@ -103,7 +105,10 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=2)
     parser.add_argument("--encoders", nargs="+", default=list(ENCODERS))
     parser.add_argument("--set", nargs="*", default=[], dest="changes", metavar="KEY=VALUE")
+    parser.add_argument("--prior", type=Path, default=prior.FILE)
     stated = parser.parse_args()
+    changes = stated.changes + ([] if stated.prior == prior.FILE else [f"prior {stated.prior.name}"])
+    prior.FILE = stated.prior
     text = stated.results.read_text() if stated.results.exists() else ""
     lines = [{"changes": []} | json.loads(line) for line in text.splitlines()]
 
@@ -118,10 +123,10 @@ def main() -> None:
     for random_state in range(stated.runs):
         for one in stated.sets:
             for name in stated.encoders:
-                key = {"encoder": name, "set": one, "random_state": random_state, "changes": stated.changes}
+                key = {"encoder": name, "set": one, "random_state": random_state, "changes": changes}
                 if not any(key.items() <= line.items() for line in lines):
                     keep(key | accuracy(name, one, random_state, stated.changes))
-    table([line for line in lines if line["changes"] == stated.changes or "dim" in line], stated.sets, stated.encoders)
+    table([line for line in lines if line["changes"] == changes or "dim" in line], stated.sets, stated.encoders)
 
 
 if __name__ == "__main__":

