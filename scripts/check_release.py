@@ -63,8 +63,9 @@ def uses_the_core(env: Environment) -> None:
     assert "4" in env.run("inspect", "t.csv")
     env.run("convert", "t.csv", "t.obo")
     assert "is_a: bird" in (env.work / "t.obo").read_text("utf-8")
-    assert "pip install 'taxosphere[train]'" in env.run("fit", "t.csv", "-o", "m", code=1)
-    assert "pip install 'taxosphere[serve]'" in env.run("serve", "--demo", code=1)
+    for extra, command in (("train", ("fit", "t.csv", "-o", "m")), ("serve", ("serve", "--demo"))):
+        said = env.run(*command, code=1)
+        assert f"pip install 'taxosphere[{extra}]'" in said, f"{command[0]} says: {said}"
 
 
 def examines_itself(env: Environment) -> None:

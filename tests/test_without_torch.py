@@ -94,3 +94,4 @@ for words in (["fit", table, "-o", "m"], ["suggest", "m", "owl"], ["expand", "m"
     lines = done.stderr.splitlines()
     assert len(lines) == 7
     assert all(line.startswith("error: this needs the package '") for line in lines), lines
+    assert "pip install 'taxosphere[serve]'" in lines[5]  # the one extra that brings all that 'serve' needs

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import typer
 
 import taxosphere
-from taxosphere import artifact, atomic
+from taxosphere import atomic
 from taxosphere.cli import completion, output
 from taxosphere.errors import InputError, require
 
@@ -42,6 +42,7 @@ def serve(
     Example: taxosphere serve ontology-model --new new.csv
     """
     require("fastapi", "serve")
+    from taxosphere import artifact
     from taxosphere.service.server import Listening, check, is_loopback, prepare
     from taxosphere.service.workbench import Setup
 
@@ -95,7 +96,7 @@ def _demo(db: str) -> Setup:
     require("edam_ontology", "demo")
     from importlib.metadata import version
 
-    from taxosphere import __version__
+    from taxosphere import __version__, artifact
     from taxosphere.encoders.cache import default_folder
     from taxosphere.service.workbench import Setup
 
