@@ -102,7 +102,7 @@ def compare_fitted(folder: str, options: argparse.Namespace) -> None:
     """Print reciprocal ranks with and without retrieval, run by run."""
     encoder = text_encoders.load(options.encoder)
     differences: dict[str, list[float]] = {}
-    for run in range(options.fitted):
+    for run in range(options.first_run, options.fitted):
         split = hidden_leaves(folder, options.leaves, 100 + run)
         model = Polaris().fit(split.seed, encoder=encoder, random_state=run)
         retrieved = 100 / ranks_with(model, split, Retrieval())
@@ -173,6 +173,7 @@ def main() -> None:
     parser.add_argument("--encoder", default="minilm")
     parser.add_argument("--out", type=Path)
     parser.add_argument("--fitted", type=int, default=0, metavar="RUNS")
+    parser.add_argument("--first-run", type=int, default=0, metavar="RUN", help="go on from this run of --fitted")
     parser.add_argument("--dense-fit", action="store_true")
     options = parser.parse_args()
     if options.fitted:

@@ -18,7 +18,7 @@ from taxosphere.ranking.lexical.parse import ParsedConcept, parse_concept
 from taxosphere.taxonomy import Concept
 from taxosphere.typing import Floats
 
-_BLOCK = 1 << 16  # vectors that are embedded at once: hidden layers of more would fill the memory
+_BLOCK = 1 << 11  # vectors that are embedded at once: for hidden layers of more the system hands out memory each time
 
 
 @dataclass(frozen=True)
@@ -108,13 +108,21 @@ def embed(network: SphereNetwork, vectors: Floats) -> SpherePoints:
     vectors
         (n, m) text vectors of names with descriptions.
     """
+    # Blocks of equal length: a single row at the end would be multiplied in another order of sums.
+    blocks = np.array_split(vectors, max(1, -(-len(vectors) // _BLOCK)))
     with torch.no_grad():
-        blocks = [network(block) for block in torch.split(torch.from_numpy(vectors), _BLOCK)]
-    points = blocks[0] if len(blocks) == 1 else [torch.cat(same) for same in zip(*blocks, strict=True)]
+        first = [each.numpy() for each in network(torch.from_numpy(blocks[0]))]
+        points = [np.empty((len(vectors), *each.shape[1:]), each.dtype) for each in first]
+        start = 0
+        for block in blocks:
+            made = first if start == 0 else [each.numpy() for each in network(torch.from_numpy(block))]
+            for column, rows in zip(points, made, strict=True):
+                column[start : start + len(block)] = rows
+            start += len(block)
     dims = network.part_dims
     slices = np.split(vectors, np.cumsum(dims)[:-1], axis=1) if dims else []
     parts = tuple(embed(head, part) for head, part in zip(network.heads_of_parts, slices, strict=True))
-    z, mu, kappa = (each.numpy() for each in points)
+    z, mu, kappa = points
     return SpherePoints(z, mu, kappa, parts, dims)
 
 
