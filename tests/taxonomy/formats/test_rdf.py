@@ -11,8 +11,8 @@ import pytest
 
 from taxosphere import Concept, Taxonomy
 from taxosphere.errors import InputError, MissingExtra
-from taxosphere.taxonomy.formats import registry
-from taxosphere.taxonomy.formats.io import rdf_terms
+from taxosphere.taxonomy.formats import rdf_reader, registry
+from taxosphere.taxonomy.formats.io import rdf_syntax, rdf_terms
 
 pyoxigraph = pytest.importorskip("pyoxigraph")
 
@@ -165,6 +165,30 @@ def test_a_new_concept_speaks_the_language_of_the_file(tmp_path: Path) -> None:
     taxonomy.add([new], [("http://example.org/zoo/bird", new.id)]).write(tmp_path / "y.ttl")
     said = {line for line in statements(tmp_path / "y.ttl") if line.startswith("<http://example.org/zoo/duck>")}
     assert {line.split("#")[-1] for line in said if "Label" in line} == {'prefLabel> "duck"@en', 'altLabel> "drake"@en'}
+
+
+def test_plain_concepts_are_read_as_all_others_are(tmp_path: Path) -> None:
+    """One loop reads the concepts of which little is said; it must agree with what reads the rest."""
+    (tmp_path / "x.ttl").write_text(
+        """@prefix skos: <http://www.w3.org/2004/02/skos/core#> .
+        @prefix x: <http://x.y/> .
+        x:scheme a skos:ConceptScheme .
+        x:a a skos:Concept ; skos:prefLabel "a"@en .
+        x:b a skos:Concept ; skos:prefLabel "b"@en ; skos:altLabel "bee"@en, "bees"@en ; skos:broader x:a .
+        x:c a skos:Concept ; skos:prefLabel "c"@en ; skos:altLabel "sea"@de ; skos:broader x:a, x:b .
+        x:d a skos:Concept ; skos:prefLabel "d"@de ; skos:broader x:a .
+        x:e a skos:Concept ; skos:prefLabel "e"@en ; skos:broader x:a ; skos:notation "5" ; skos:inScheme x:scheme .
+        x:f a skos:Concept, x:Kind ; skos:prefLabel "f"@en ; skos:definition "eff"@en ; skos:narrower x:g .
+        x:g skos:broader [ a skos:Concept ] .
+        """
+    )
+    path = tmp_path / "x.ttl"
+    document = rdf_syntax.Document(text=path.read_text(), syntax="TURTLE", name=path.name, path=path)
+    draft, reader = rdf_reader.read_document(document, registry.ReadOptions())
+    rows = [reader._read_concept(iri, statements, texts) for iri, _, statements, texts in reader.graph.described]
+    columns = (draft.names, draft.descriptions, draft.synonyms, draft.images, draft.extras)
+    assert list(zip(*columns, strict=True)) == rows
+    assert draft.synonyms[1] == ("bee", "bees")
 
 
 def test_a_change_of_vocabulary_translates_nothing(tmp_path: Path) -> None:

@@ -127,10 +127,11 @@ class ConceptReader:
         self._gather()
         self.language = self._usual_language() if language is None else self._stated_language(language)
         self.ranks: dict[str, int] = {}
-        defining = {text[0][0] for row in graph.described for text in row[3]}
+        commented = rt.COMMENT in graph.predicates
+        defining = {text[0][0] for row in graph.described for text in row[3]} if commented else set()
         self.defined_by_comments = rt.COMMENT in defining and defining.isdisjoint(rt.DEFINITIONS)
         self.definitions = (rt.COMMENT,) if self.defined_by_comments else rt.DEFINITIONS
-        self.notes = self._axiom_notes() if vocabulary.key == "owl" else {}
+        self.notes = graph.axiom_notes() if vocabulary.key == "owl" else {}
         self.nameless: set[str] = set()
         # Property and language of synonyms that the writer would state so; without a language it needs a closer look.
         self.usual_synonym = (vocabulary.synonym, self.language) if self.language and not self.notes else None
@@ -144,7 +145,7 @@ class ConceptReader:
             for iri, _, statements, texts in graph.described:
                 self._identify(iri, statements, texts)
         alone = [row[3][0] for row in graph.described if len(row[3]) == 1]
-        languages.update(text[2] for text in alone if text[0][0] in names)
+        languages.update([text[2] for text in alone if text[0][0] in names])
         for row in graph.described if len(alone) < len(graph.described) else ():
             if len(row[3]) > 1:
                 languages.update(list(dict.fromkeys(text[2] for text in row[3] if text[0][0] in names)))
@@ -199,8 +200,7 @@ class ConceptReader:
         self.usual_links = self._usual_links()
         described = self.graph.described
         draft.ids = [id_of(row[0], row[0]) for row in described]
-        rows = [self._read_concept(iri, statements, texts) for iri, _, statements, texts in described]
-        columns = zip(*rows, strict=True)
+        columns = zip(*self._rows(), strict=True)
         draft.names, draft.descriptions, draft.synonyms, draft.images, draft.extras = map(list, columns)
         draft.parents = [id_of(parent, parent) for parent, _ in edges]
         draft.children = [id_of(child, child) for _, child in edges]
@@ -229,6 +229,36 @@ class ConceptReader:
             draft.notes.append(
                 f"{counted(len(outside), 'collection')} not read as concepts; --relations member does so"
             )
+
+    def _rows(self) -> list[_Columns]:
+        """The columns of every concept. Most are concepts of which only a name, synonyms and edges are said, in the
+        words that the writer would use: these are read here, in one loop, all others by `_read_concept`."""
+        graph, words, literal, language = self.graph, self.vocabulary, self.literal, self.language
+        links = self.usual_links
+        if not self.usual_synonym or self.label_synonyms:
+            return [self._read_concept(iri, statements, texts) for iri, _, statements, texts in graph.described]
+        kind = graph.links[rt.TYPE].get(words.type, (None,))[0]
+        above = graph.links[words.parent].values()
+        # The word for parents, if each of its statements is an edge.
+        parent = words.parent if all(id(link[0]) in links for link in above) and not graph.unshared else None
+        rows: list[_Columns] = []
+        for iri, _, statements, texts in graph.described:
+            if len(texts) == 1 and texts[0][2] == language and texts[0][0][0] == words.name:
+                name, called, _ = texts[0]
+                synonyms: list[str] = []
+                for statement in statements:
+                    word, value = statement
+                    if statement is name or statement is kind or word == parent:
+                        continue
+                    if word == words.synonym and type(value) is literal and value.language == language:
+                        synonyms.append(value.value)
+                    elif id(statement) not in links:
+                        break
+                else:
+                    rows.append((called, "", tuple(dict.fromkeys(synonyms) if len(synonyms) > 1 else synonyms), (), ()))
+                    continue
+            rows.append(self._read_concept(iri, statements, texts))
+        return rows
 
     def _read_concept(self, iri: str, statements: list[Statement], texts: list[Text]) -> _Columns:
         """Name, definition, synonyms, images and extras of a concept."""
@@ -360,22 +390,6 @@ class ConceptReader:
             return True
         family = rt.NAMES if predicate == words.name else self.definitions
         return not any(t is not text and t[1] == said and t[0][0] in family for t in texts)
-
-    # -- annotations of axioms ----------------------------------------------------------------------------------------
-
-    def _axiom_notes(self) -> dict[tuple[str, str, str], list[Statement]]:
-        """Annotations by subject, predicate and object of the statement that they are about."""
-        graph, notes = self.graph, dict[tuple[str, str, str], list[Statement]]()
-        parts = (rt.OWL + "annotatedSource", rt.OWL + "annotatedProperty", rt.OWL + "annotatedTarget")
-        for key, statements in graph.about.items():
-            if not key.startswith("_:"):
-                continue
-            values = dict(statements)
-            if all(part in values for part in parts):
-                about = graph.key(values[parts[0]]), graph.key(values[parts[1]]), str(values[parts[2]])
-                said = [s for s in statements if s[0] not in parts and s[0] != rt.TYPE]
-                notes.setdefault(about, []).extend(said)
-        return notes
 
     def _notes_of(self, iri: str, predicate: str, value: Any) -> list[Statement]:
         return self.notes.get((iri, predicate, str(value)), [])

@@ -20,6 +20,7 @@ Statement = tuple[str, Any]  # predicate, object
 Text = tuple[Statement, str, str]  # a statement, its text and its language
 Description = tuple[str, int, list[Statement], list[Text]]  # address, line, statements, names and definitions
 Edge = tuple[str, str]  # addresses of parent and child
+Notes = dict[tuple[str, str, str], list[Statement]]  # annotations of a statement: its subject, predicate, object
 
 HIERARCHY = (rt.BROADER, rt.NARROWER, rt.SUBCLASS)
 TEXT_WORDS = frozenset((*rt.NAMES, *rt.DEFINITIONS, rt.COMMENT))
@@ -42,6 +43,7 @@ class Graph:
     texts: list[list[Text]] = field(default_factory=list)  # the same for its names and definitions that are not blank
     # Statements of types and of the hierarchy by predicate and object, which many subjects share; with the object.
     links: dict[str, dict[str, tuple[Statement, str]]] = field(default_factory=lambda: {word: {} for word in _NOTED})
+    unshared: bool = False  # some of these have another object than an address
     predicates: frozenset[str] = frozenset()
     # Each with the line it is first met in.
     concepts: dict[str, int] = field(default_factory=dict)
@@ -98,6 +100,20 @@ class Graph:
                 yield from self.list(value)
             elif predicate == rt.EQUIVALENT:
                 yield from self.list(self.one(self.key(value), rt.OWL + "intersectionOf"))
+
+    def axiom_notes(self) -> Notes:
+        """Annotations by subject, predicate and object of the statement that they are about."""
+        notes: Notes = {}
+        parts = (rt.OWL + "annotatedSource", rt.OWL + "annotatedProperty", rt.OWL + "annotatedTarget")
+        for key, statements in self.about.items():
+            if not key.startswith("_:"):
+                continue
+            values = dict(statements)
+            if all(part in values for part in parts):
+                about = self.key(values[parts[0]]), self.key(values[parts[1]]), str(values[parts[2]])
+                said = [s for s in statements if s[0] not in parts and s[0] != rt.TYPE]
+                notes.setdefault(about, []).extend(said)
+        return notes
 
 
 def collect(document: Document, options: ReadOptions, with_lines: bool = True) -> Graph:
@@ -227,6 +243,7 @@ def _gather(graph: Graph, quads: Iterable[Any], position: Position | None) -> _L
                 types[other].append(subject)
         else:
             statements.append((word, value))
+            graph.unshared = True
             if word in of_hierarchy:
                 children.append(subject)
                 statements_up.append(((word, value), None))
@@ -254,7 +271,9 @@ def _take_plain(graph: Graph, hierarchy: _Links) -> bool:
     concepts = graph.concepts
     above = [link[1] for link in links if link[1] is not None]
     words = Counter([link[0][0] for link in links])
-    if not (len(above) == len(links) and words.keys() <= _UPWARD and concepts.keys() >= {*subjects, *above}):
+    if len(above) < len(links) or not words.keys() <= _UPWARD:
+        return False
+    if not all(map(concepts.__contains__, subjects)) or not all(map(concepts.__contains__, above)):
         return False
     edges = dict(zip(zip(above, subjects, strict=True), lines, strict=True))
     if len(edges) < len(links):
