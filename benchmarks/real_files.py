@@ -42,8 +42,10 @@ def by_rdflib(path: Path) -> Counts:
     import rdflib
     from rdflib.namespace import OWL, RDF, RDFS, SKOS
 
-    forms = {".ttl": "turtle", ".nq": "nquads", ".nt": "nt", ".rdf": "xml", ".owl": "xml", ".jsonld": "json-ld"}
-    graph: Any = rdflib.Dataset(default_union=True) if path.suffix == ".nq" else rdflib.Graph()
+    forms = {".ttl": "turtle", ".nq": "nquads", ".nt": "nt", ".rdf": "xml", ".owl": "xml", ".jsonld": "json-ld"} | {
+        ".trig": "trig"
+    }
+    graph: Any = rdflib.Dataset(default_union=True) if path.suffix in (".nq", ".trig") else rdflib.Graph()
     graph.parse(path, format=forms.get(path.suffix, "json-ld"))
     words = tuple(map(str, (OWL, RDFS, RDF, SKOS)))
 

@@ -20,8 +20,9 @@ from typing import Any
 from xml.etree import ElementTree
 
 from real_files import Counts, by_expat, by_json, by_phylo, by_rdflib, by_stanzas, keyed_tree, ours
+from unseen_kinds import MORE
 
-from taxosphere.taxonomy.formats.io.options import ReadOptions
+from taxosphere.taxonomy.formats.io.options import ReadOptions, option_name
 
 # -- counts by others -------------------------------------------------------------------------------------------------
 
@@ -259,6 +260,7 @@ CASES = [
         Case("py/voc4cat", f"voc4cat/profile/{name}.ttl", "SHACL shapes", by_rdflib)
         for name in ("vp4cat", "vocpub-5.2")
     ),
+    *(Case(*case) for case in MORE),
 ]
 
 
@@ -299,7 +301,7 @@ def compare(folder: Path, counts: dict[str, Any], tries: Path, page: Path | None
         before, now = outcome(first[name], counts[name]), outcome(answer, counts[name])
         tally["first"][before] += 1
         tally["now"][now] += 1
-        stated = " --nested" if case.options else ""
+        stated = "".join(f" {option_name(name)}" for name in case.options or ())
         version = (folder / case.package / ".version").read_text().strip()
         cells = (version, f"{'/'.join(case.file.split('/')[-2:])}{stated}", case.kind, shown(counts[name]))
         rows.append(f"| {' | '.join((*cells, shown(first[name]), shown(answer), now))} |")

@@ -241,3 +241,21 @@ def test_an_image_whose_name_is_too_long_for_a_file_stays_as_it_is(tmp_path: Pat
     entry = "x" * 5000
     [(_, concept)] = read_list(_write(tmp_path, "new.csv", f"name,image\nowl,{entry}\n"))
     assert concept.images == (entry,)
+
+
+def test_columns_of_a_list_as_map_states_them(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("Ref,Wording,Name,Meaning\n7,duck,old,swims\n")
+    (tmp_path / "y.csv").write_text("duck,7,swims\n")
+    (tmp_path / "z.jsonl").write_text('{"name": "old", "wording": "duck", "meaning": "swims"}\n')
+    by_title = {"name": "Wording", "description": "Meaning"}
+    for file, mapping in (
+        ("x.csv", by_title),
+        ("y.csv", {"name": "1", "description": "3"}),
+        ("z.jsonl", {"name": "wording", "description": "meaning"}),
+    ):
+        concept = read_list(tmp_path / file, mapping=mapping)[0][1]
+        assert (concept.name, concept.description) == ("duck", "swims")
+    with pytest.raises(InputError, match="'Wrong', which the table has not"):
+        read_list(tmp_path / "x.csv", mapping={"name": "Wrong"})
+    with pytest.raises(InputError, match="not 'parent'"):
+        read_list(tmp_path / "x.csv", mapping={"parent": "Ref"})

@@ -75,6 +75,15 @@ MESH = (
     "</DescriptorName><TreeNumberList><TreeNumber>A01</TreeNumber></TreeNumberList></DescriptorRecord></DescriptorRecordSet>"
 )
 TEXTS = {
+    "fixtures.json": '[{"pk": 1, "fields": {"name": "animal", "parent": null}},\n'
+    ' {"pk": 2, "model": "x", "fields": {"name": "bird", "parent": 1, "slug": "b"}}]\n',
+    "strains.json": '{"version": "2", "meta": {"people": [{"name": "I"}]},\n "tree": {"strain": "a", "children":'
+    ' [{"strain": "b"}, {"strain": "c", "children": [{"strain": "d"}]}]}}\n',
+    "unknown": '{"nodes": [{"uid": "1", "children": ["2"], "data": {"Name": "animal"}},\n'
+    ' {"uid": "2", "children": [], "data": {"Name": "bird"}}]}\n',
+    "result.run": "((duck:1,goose:2)bird:3,'fish (all)')animal;\n",
+    "ranks.csv": "tax_id,parent_id,rank,tax_name,class,subclass\n1,,root,root,,\n2,1,class,Mammalia,2,\n3,2,x,Theria,2,3\n",
+    "total.csv": "id,name,parent\n01,Live animals,TOTAL\n0101,Horses,01\n02,Meat,TOTAL\n",
     "titles.csv": 'Kennung;Bezeichnung;Oberbegriff;Beschreibung\r\n1;a;;x\r\n2;b;1;"y;z"\r\n3;c;1|2;\r\n',
     "outline.txt": "a\n  b\n    c\n  d\ne\n\tf\n",
     "children.json": '[{"id": "1", "name": "a", "child_ids": ["2"]}, {"id": "2", "name": "b", "child_ids": []}]',

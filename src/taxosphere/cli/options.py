@@ -16,6 +16,10 @@ from taxosphere.taxonomy.formats.io.options import ReadOptions
 
 _NEXT_ROLE = re.compile(r",(?=\s*[a-z][a-z0-9 _]*=)")  # titles may hold commas
 _OPTIONS: dict[str, tuple[Any, Any]] = {
+    "format": (
+        str,
+        typer.Option("", metavar="SUFFIX", help="The suffix that the file should have, such as csv, where it has not."),
+    ),
     "columns": (
         str,
         typer.Option("", metavar="ORDER", help="Order of an edge list without a header: parent,child or child,parent."),
@@ -66,6 +70,9 @@ SCHEDULER: Any = typer.Option(
 )
 QUIET: Any = typer.Option(False, "--quiet", "-q", help="No progress, no summary; warnings and errors alone.")
 BY: Any = typer.Option("", "--by", metavar="NAME", help="Who decided; written into the taxonomy beside the concepts.")
+LIST_MAP: Any = typer.Option(
+    [], "--map", metavar="ROLE=TITLE,…", help="Columns or keys of the list by role: name, description, id, synonyms …"
+)
 IDS: Any = typer.Option(
     "", "--ids", metavar="PATTERN", help="Ids of new concepts: GO:9{6}, GO:0500000..GO:0599999 or ex:{name}."
 )
@@ -94,8 +101,9 @@ def reads_taxonomy(command: Callable[..., None]) -> Callable[..., None]:
 def read_options(**stated: Any) -> ReadOptions:
     """What the options say; empty texts say nothing."""
     return ReadOptions(
+        format=stated["format"] or None,
         columns=_column_order(stated["columns"]),
-        mapping=_roles(stated["map"]),
+        mapping=roles(stated["map"]),
         nested=stated["nested"],
         sheet=stated["sheet"] or None,
         encoding=stated["encoding"] or None,
@@ -117,12 +125,12 @@ def _column_order(text: str) -> tuple[str, str] | None:
     return names[0], names[1]
 
 
-def _roles(texts: list[str]) -> dict[str, str]:
+def roles(texts: list[str]) -> dict[str, str]:
     """``name=TITLE,parent=TITLE`` as pairs; the option may be repeated too."""
-    roles = {}
+    stated = {}
     for part in (part for text in texts for part in _NEXT_ROLE.split(text)):
         role, equals, title = part.partition("=")
         if not equals or not role.strip() or not title.strip():
             raise InputError(f"--map wants ROLE=TITLE, such as parent=Oberbegriff, not '{part}'")
-        roles[role.strip().lower()] = title.strip()
-    return roles
+        stated[role.strip().lower()] = title.strip()
+    return stated

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from taxosphere.errors import InputError, require
@@ -17,6 +18,7 @@ from taxosphere.taxonomy import Concept, Taxonomy
 from taxosphere.taxonomy.formats.io import cells, json_values, suffixes, titles, workbook
 from taxosphere.taxonomy.formats.io.encodings import recognise
 from taxosphere.taxonomy.formats.io.streams import STREAM, bare_suffix, expand_home, numbered_lines, peek, reading
+from taxosphere.taxonomy.formats.io.table_roles import stated_roles
 from taxosphere.taxonomy.formats.io.tables import check_distinct, read_rows
 
 COLUMNS = ("id", "name", "description", "synonyms", "image")
@@ -28,6 +30,7 @@ KINDS = {
     "parquet": suffixes.PARQUET,
     "workbook": suffixes.WORKBOOKS,
 }
+NO_MAPPING: Mapping[str, str] = MappingProxyType({})
 _LISTS = ("synonyms", "image")
 _ROLES = {"id": (*cells.ROLES["id"], "class_id"), "name": (*cells.ROLES["name"], "preferred_label", "term")}
 _TITLES = cells.TITLES.union(*_ROLES.values())
@@ -75,12 +78,16 @@ def read_concepts(path: str | PathLike[str], taxonomy: Taxonomy, warn: Warn = _i
     return with_ids(read_list(path, warn), taxonomy, Path(path))
 
 
-def read_list(path: str | PathLike[str], warn: Warn = _ignore, *, kind: str = "") -> list[tuple[int, Concept]]:
+def read_list(
+    path: str | PathLike[str], warn: Warn = _ignore, *, kind: str = "", mapping: Mapping[str, str] = NO_MAPPING
+) -> list[tuple[int, Concept]]:
     """New concepts from a file as they stand there, each with its line; parameters as for `stream_list`."""
-    return [(row.line, row.concept) for row in stream_list(path, warn, kind=kind)]
+    return [(row.line, row.concept) for row in stream_list(path, warn, kind=kind, mapping=mapping)]
 
 
-def stream_list(path: str | PathLike[str], warn: Warn = _ignore, *, kind: str = "") -> Iterator[ListedConcept]:
+def stream_list(
+    path: str | PathLike[str], warn: Warn = _ignore, *, kind: str = "", mapping: Mapping[str, str] = NO_MAPPING
+) -> Iterator[ListedConcept]:
     """New concepts from a file, read as they are asked for; a workbook alone is read as a whole.
 
     Parameters
@@ -93,6 +100,8 @@ def stream_list(path: str | PathLike[str], warn: Warn = _ignore, *, kind: str = 
         Called with one line about what may have been meant otherwise.
     kind
         One of `KINDS` where the suffix does not say it; standard input is otherwise recognised by its first line.
+    mapping
+        Which column or key plays which role of `COLUMNS`, as role → title, or number of a column.
 
     Yields
     ------
@@ -106,6 +115,7 @@ def stream_list(path: str | PathLike[str], warn: Warn = _ignore, *, kind: str = 
     """
     source = Path(path)
     kind = kind or kind_of(source)
+    _check_mapping(source, kind, mapping)
     rows: _Rows
     encoding = None
     if kind in ("txt", "tsv", "csv"):
@@ -113,16 +123,16 @@ def stream_list(path: str | PathLike[str], warn: Warn = _ignore, *, kind: str = 
         if note:
             warn(f"{source}: {note}")
     if kind == "jsonl":
-        rows = _json_rows(source)
+        rows = _json_rows(source, {title: role for role, title in mapping.items()})
     elif kind == "txt":
         lines = ((number, line) for number, line in numbered_lines(source, encoding) if line.strip())
         rows = ((number, dict[str, _Cell](name=line), {"name": line}) for number, line in lines)
     elif kind in ("tsv", "csv"):
-        rows = _table_rows(source, read_rows(source, "\t" if kind == "tsv" else ",", encoding), warn)
+        rows = _table_rows(source, read_rows(source, "\t" if kind == "tsv" else ",", encoding), warn, mapping)
     elif kind == "parquet":
-        rows = _parquet_rows(source)
+        rows = _parquet_rows(source, mapping)
     else:
-        rows = _table_rows(source, _sheet_rows(source), warn)
+        rows = _table_rows(source, _sheet_rows(source), warn, mapping)
     empty = True
     for row in _concepts(source, rows):
         check_texts(row.concept, source, row.line)
@@ -130,6 +140,14 @@ def stream_list(path: str | PathLike[str], warn: Warn = _ignore, *, kind: str = 
         empty = False
     if empty:
         raise InputError("holds no concepts", source)
+
+
+def _check_mapping(source: Path, kind: str, mapping: Mapping[str, str]) -> None:
+    if mapping and kind == "txt":
+        raise InputError("--map names columns, and a list of one name a line has none", source)
+    for role in mapping:
+        if role not in COLUMNS:
+            raise InputError(f"--map of a list states {', '.join(COLUMNS[:-1])} or {COLUMNS[-1]}, not '{role}'", source)
 
 
 def kind_of(source: Path) -> str:
@@ -161,7 +179,7 @@ def _sheet_rows(source: Path) -> Iterator[tuple[int, list[str]]]:
     return ((number, row) for number, row in enumerate(grid, 1) if any(cell.strip() for cell in row))
 
 
-def _parquet_rows(source: Path) -> _Rows:
+def _parquet_rows(source: Path, mapping: Mapping[str, str]) -> _Rows:
     parquet = require("pyarrow.parquet", "parquet")
     arrow = require("pyarrow", "parquet")
     with reading(source):
@@ -171,7 +189,7 @@ def _parquet_rows(source: Path) -> _Rows:
             raise InputError(f"is no Parquet file that can be read ({error})", source) from None
     with file:
         titles = file.schema_arrow.names
-        header = _columns(titles)
+        header = _mapped(source, titles, mapping)
         if "name" not in header and "image" not in header:
             raise InputError(f"has no column 'name'; it has {', '.join(titles)}", source)
         batches = file.iter_batches(_PARQUET_ROWS)
@@ -222,13 +240,29 @@ def _image_path(entry: str, source: Path) -> str:
     return str(path) if there or glob.has_magic(entry) else entry
 
 
-def _table_rows(source: Path, rows: Iterator[tuple[int, list[str]]], warn: Warn) -> _Rows:
+def _mapped(source: Path, header: list[str], mapping: Mapping[str, str]) -> list[str]:
+    """Our names of the columns: those that `mapping` states, and those of the others that are not taken by it."""
+    columns = [title if name in mapping else name for title, name in zip(header, _columns(header), strict=True)]
+    for role, place in stated_roles(mapping, header, len(header), source).items():
+        columns[place] = role
+    return columns
+
+
+def _table_rows(
+    source: Path, rows: Iterator[tuple[int, list[str]]], warn: Warn, mapping: Mapping[str, str] = NO_MAPPING
+) -> _Rows:
     first = next(rows, None)
     if first is None:
         raise InputError("holds no concepts", source)
-    header, stated = _columns(first[1]), first[1]
+    header, stated = _mapped(source, first[1], mapping), first[1]
     plain = set(map(cells.plain, first[1]))
-    if _is_header(first[1], header):
+    untitled = [title for title in mapping.values() if title.isdecimal() and title not in first[1]]
+    if mapping and (len(untitled) < len(mapping) or _is_header(first[1], _columns(first[1]))):
+        check_distinct(source, [title for title in header if title], first[0])
+    elif mapping:  # columns by number, and no titles
+        header = stated = [name if name in mapping else "" for name in header]
+        yield first[0], _row(source, header, *first), _by_title(stated, first[1])
+    elif _is_header(first[1], header):
         check_distinct(source, [title for title in header if title], first[0])
         if len(header) == 1 and plain != {"name"}:  # a lone word that is no name of ours may well be a concept
             message = f"'{first[1][0].strip()}' is read as the title of the column"
@@ -309,14 +343,16 @@ def _row(source: Path, header: list[str], number: int, texts: list[str]) -> dict
     return row
 
 
-def _json_rows(source: Path) -> _Rows:
+def _json_rows(source: Path, roles: Mapping[str, str] = NO_MAPPING) -> _Rows:
     for number, line in numbered_lines(source):
         if not line.strip():
             continue
         row = json_values.parse(line, source, number)
         if not isinstance(row, dict):
             raise InputError('one JSON object a line is expected, like {"name": "…"}', source, number)
-        yield number, {key: _json_cell(key, value, source, number) for key, value in row.items()}, row
+        taken = {role for key, role in roles.items() if key in row}
+        kept = [(roles.get(key, key), value) for key, value in row.items() if key in roles or key not in taken]
+        yield number, {key: _json_cell(key, value, source, number) for key, value in kept}, row
 
 
 def _json_cell(key: str, value: object, source: Path, number: int) -> _Cell:

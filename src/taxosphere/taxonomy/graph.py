@@ -127,8 +127,8 @@ class Taxonomy(Hierarchy):
         strict : bool
             Raise at the first fault; otherwise collect faults in `reading`.
         **options
-            The other fields of `taxosphere.taxonomy.formats.io.options.ReadOptions`: ``mapping``, ``nested``,
-            ``sheet``, ``encoding``, ``merge``, ``language``, ``relations``, ``equivalents``, ``dangling``.
+            The other fields of `taxosphere.taxonomy.formats.io.options.ReadOptions`: ``format``, ``mapping``,
+            ``nested``, ``sheet``, ``encoding``, ``merge``, ``language``, ``relations``, ``equivalents``, ``dangling``.
 
         Returns
         -------

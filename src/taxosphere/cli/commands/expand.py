@@ -14,7 +14,7 @@ import typer
 
 from taxosphere import atomic
 from taxosphere.cli import output
-from taxosphere.cli.options import BY, DEVICE, IDS, MODEL, QUIET, SCHEDULER, WORKERS
+from taxosphere.cli.options import BY, DEVICE, IDS, LIST_MAP, MODEL, QUIET, SCHEDULER, WORKERS, roles
 from taxosphere.cli.progress import steps
 from taxosphere.cli.signals import DISCARDED, RESUMABLE, Stopped
 from taxosphere.errors import InputError, require
@@ -55,6 +55,7 @@ def expand(
         metavar="URL",
         help="Decisions so far: what was decided is not asked again. A file, or postgresql://…",
     ),
+    titles: list[str] = LIST_MAP,
     by: str = BY,
     ids: str = IDS,
     device: str | None = DEVICE,
@@ -98,9 +99,10 @@ def expand(
         )
     if resume and new == STREAM:
         raise InputError("--resume reads the list again: give it as a file, not through a pipe")
-    concepts = read_list(new, output.warn)
+    mapping = roles(titles)
+    concepts = read_list(new, output.warn, mapping=mapping)
     artifact.read_manifest(model)
-    pool = _Pool(model, out, new, workers, scheduler, device, resume=resume, quiet=quiet)
+    pool = _Pool(model, out, new, workers, scheduler, device, mapping, resume=resume, quiet=quiet)
     from taxosphere.polaris import Polaris  # after the faults that need no torch
 
     # Decisions of a database change the model that it goes on with; others share the one of this process.
@@ -147,6 +149,7 @@ class _Pool:
     workers: int
     scheduler: str
     device: str | None
+    mapping: dict[str, str]
     _: KW_ONLY
     resume: bool
     quiet: bool
@@ -183,7 +186,8 @@ class _Pool:
     def _work(self) -> Work:
         from taxosphere.scale import stream
 
-        return stream.work_beside(self.out, stream.make_request(stream.file_digest(self.new), self.model))
+        named = {"map": self.mapping} if self.mapping else {}
+        return stream.work_beside(self.out, stream.make_request(stream.file_digest(self.new), self.model, **named))
 
     def begin(self) -> str:
         """The time at which this run, or the one that it resumes, began."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from taxosphere.cli import completion, output
-from taxosphere.cli.options import DEVICE, MODEL, QUIET, SCHEDULER, WORKERS
+from taxosphere.cli.options import DEVICE, LIST_MAP, MODEL, QUIET, SCHEDULER, WORKERS, roles
 from taxosphere.cli.progress import steps
 from taxosphere.cli.signals import DISCARDED, RESUMABLE, Stopped
 from taxosphere.errors import InputError
@@ -48,6 +48,7 @@ def suggest(
         metavar="FORMAT",
         help="jsonl, csv, tsv or txt, where LIST has no suffix; else it is recognised.",
     ),
+    titles: list[str] = LIST_MAP,
     skip_broken: bool = typer.Option(False, "--skip-broken", help="Go on without images that cannot be used."),
     device: str | None = DEVICE,
     k: int = typer.Option(10, "-k", min=1, help="How many parents to suggest."),
@@ -71,9 +72,9 @@ def suggest(
     if bool(name.strip() or image) == (file is not None):
         raise InputError("name one new concept or show it with --image, or give a list with --file")
     if file is None:
-        if out is not None or form or kind or resume or scheduler or workers > 1:
+        if out is not None or form or kind or titles or resume or scheduler or workers > 1:
             raise InputError(
-                "--out, --as, --list-as, --resume, --workers and --scheduler are for a list: give it with --file"
+                "--out, --as, --list-as, --map, --resume, --workers and --scheduler are for a list: give it with --file"
             )
         _one(model, name.strip(), description.strip(), image, skip_broken=skip_broken, k=k, device=device, json=json)
         return
@@ -84,14 +85,15 @@ def suggest(
     if resume and out in (None, _STREAM):
         raise InputError("--resume goes on with a file: name it with -o")
     if out is None and not json and not form:
-        _show_list(model, file, kind, skip_broken=skip_broken, k=k, device=device)
+        _show_list(model, file, kind, roles(titles), skip_broken=skip_broken, k=k, device=device)
         return
     from taxosphere.scale.placer import Placer
 
     threads = 1 if workers > 1 or scheduler else None
     placer = Placer(model, k=k, sentences=sentences, skip_broken=skip_broken, threads=threads, device=device)
     form = "json" if json else form
-    job = _ListJob(file=file, kind=kind, out=out or _STREAM, form=form, resume=resume, quiet=quiet)
+    columns = roles(titles)
+    job = _ListJob(file=file, kind=kind, mapping=columns, out=out or _STREAM, form=form, resume=resume, quiet=quiet)
     _stream(job, placer, model, workers, scheduler)
 
 
@@ -122,7 +124,9 @@ def _one(
     output.document(with_sentences(fitted, suggestions))
 
 
-def _show_list(model: Path, file: Path, kind: str, *, skip_broken: bool, k: int, device: str | None) -> None:
+def _show_list(
+    model: Path, file: Path, kind: str, mapping: dict[str, str], *, skip_broken: bool, k: int, device: str | None
+) -> None:
     """Show a list as text, as the suggestions come."""
     from taxosphere.cli.images import usable
     from taxosphere.placing import inference
@@ -130,7 +134,7 @@ def _show_list(model: Path, file: Path, kind: str, *, skip_broken: bool, k: int,
     from taxosphere.polaris import Polaris
     from taxosphere.scale.stream import in_parts
 
-    rows = stream_list(file, output.warn, kind=_checked_kind(kind))
+    rows = stream_list(file, output.warn, kind=_checked_kind(kind), mapping=mapping)
     fitted: Polaris | None = None
     for part in in_parts(rows, 256):
         fitted = fitted or Polaris.load(model, device=device)
@@ -141,10 +145,12 @@ def _show_list(model: Path, file: Path, kind: str, *, skip_broken: bool, k: int,
 
 @dataclass(frozen=True, kw_only=True)
 class _ListJob:
-    """A list to answer, and where its answers go: paths, their kinds ("" to go by the suffix), and how it is told."""
+    """A list to answer, and where its answers go: paths, their kinds ("" to go by the suffix), which column of the list
+    is which (none to go by the titles), and how it is told."""
 
     file: Path
     kind: str
+    mapping: dict[str, str]
     out: Path
     form: str
     resume: bool
@@ -180,7 +186,7 @@ def _stream(job: _ListJob, placer: Placer, model: Path, workers: int, scheduler:
     job = job.checked()
     file, out, form = job.file, job.out, job.form
     artifact.read_manifest(model)
-    rows = stream_list(file, output.warn, kind=job.kind)
+    rows = stream_list(file, output.warn, kind=job.kind, mapping=job.mapping)
     total = _count(file, job.kind)
     with steps(quiet=job.quiet) as report, open_executor(workers, scheduler) as executor:
         work = stream.Stream(
@@ -197,7 +203,8 @@ def _stream(job: _ListJob, placer: Placer, model: Path, workers: int, scheduler:
                 work.to_stream(sys.stdout.buffer)
             return
         digest = "" if file == _STREAM else stream.file_digest(file)
-        request = stream.make_request(digest, model, form=form, k=placer.k, sentences=placer.sentences)
+        named = {"map": job.mapping} if job.mapping else {}
+        request = stream.make_request(digest, model, form=form, k=placer.k, sentences=placer.sentences, **named)
         kept = stream.work_beside(out, request)
         if kept.begun and not job.resume:
             output.say(DISCARDED)

@@ -122,7 +122,8 @@ def _without_header(draft: Draft, first: Row, stated: tuple[str, str] | None) ->
     if len(row) > 2 and stated is None:
         shown = ", ".join(f"'{cell.strip()[:30]}'" for cell in row[:8])
         message = f"{len(row)} columns ({shown}) and no header with 'parent' and 'child'"
-        ways = "write one, state --columns, name columns with --map parent=TITLE, or read codes with --nested"
+        ways = "write one, state --columns, name columns with --map parent=TITLE or depth=TITLE, or read codes with"
+        ways += " --nested"
         raise InputError(f"{message}; {ways}", path=draft.path, line=number)
     if len(row) > 2:
         draft.left_out(f"only the first two of {len(row)} columns are read")

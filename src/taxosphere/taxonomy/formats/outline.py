@@ -16,6 +16,7 @@ from taxosphere.taxonomy.formats.io.draft import Draft, counted
 from taxosphere.taxonomy.formats.io.encodings import read_source
 from taxosphere.taxonomy.formats.io.options import ReadOptions
 from taxosphere.taxonomy.formats.io.path_collector import PathCollector
+from taxosphere.taxonomy.formats.io.streams import bare_suffix
 
 _HEADING = re.compile(r"(#{1,6})\s+(.*?)\s*#*")
 _DASHES = re.compile(r"\s*([-*+.>]{1,20})\s*(?![-*+.>])(.*)")
@@ -49,7 +50,7 @@ def is_outline(lines: Sequence[str]) -> bool:
 def read(path: Path, options: ReadOptions) -> Draft:
     source = read_source(path, options.encoding)
     lines = [(n, line.rstrip()) for n, line in enumerate(source.text.split("\n"), 1) if line.strip()]
-    if path.suffix.lower() not in suffixes.MARKDOWN:
+    if bare_suffix(path) not in suffixes.MARKDOWN:
         lines = [(n, line) for n, line in lines if not line.startswith("# ")] or lines
     draft = Draft(path=path, format="outline")
     draft.notes += [source.note] if source.note else []
@@ -84,7 +85,7 @@ Entry = tuple[int, int, str]  # line, depth, name
 
 def _entries(path: Path, lines: Sequence[Line]) -> tuple[list[Entry], str]:
     """The lines that are concepts, with their depths, and what they are."""
-    if path.suffix.lower() in suffixes.MARKDOWN:
+    if bare_suffix(path) in suffixes.MARKDOWN:
         return _markdown(lines), "headings and lists"
     if any(_DRAWN.match(line) and line[:1] in "│├└" for _, line in lines):
         return [_drawn(entry) for entry in lines], "a drawn tree"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import gc
+import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from os import PathLike
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from taxosphere.taxonomy.formats.io.streams import (
     bare_suffix,
     open_raw_bytes,
     open_to_write,
+    read_as,
     reading,
     suffix_to_write,
     writing,
@@ -42,6 +44,15 @@ __all__ = [
     "write",
 ]
 
+# How files begin whose content alone says what they are, by a suffix of the format.
+_CONTENTS = {
+    ".obo": re.compile(rb"\s*(?:format-version|data-version):|\s*\[Term\]"),
+    ".ttl": re.compile(rb"(?:\s|#[^\n]*\n)*@prefix\s+[\w.-]*:\s*<"),
+    ".nex": re.compile(rb"\s*#NEXUS\b", re.IGNORECASE),
+    ".nwk": re.compile(rb"\s*\([\s(]*(?:'[^'\n]*'|[\w.|/-]+)[:,)]"),
+    ".xml": re.compile(rb"\s*<(?:\?xml|!DOCTYPE|[A-Za-z_][\w.:-]*[\s/>])"),
+    ".json": re.compile(rb"\s*(?:\{\s*[\"}]|\[\s*[\[{\"])"),
+}
 HEAD = 1 << 16  # bytes that a recogniser is shown
 # Kinds of tables; the key `META` of its reader says in `Taxonomy.meta` that a taxonomy came from one.
 TABLE_FORMATS = ("concept table", "level table", "path list", "nested codes", "edges")
@@ -65,9 +76,10 @@ def read(path: str | PathLike[str], options: ReadOptions | None = None) -> Taxon
     if path == "":
         raise InputError("the path of the taxonomy is empty")
     path, options = Path(path), options or ReadOptions()
-    form = recognise(path, options)
-    _check_options(path, form, options)
-    with _without_garbage_collection():
+    suffix = _suffix_to_read(path, options)
+    with read_as(path, suffix) if suffix else nullcontext(), _without_garbage_collection():
+        form = recognise(path, options)
+        _check_options(path, form, options)
         draft = form.read(path, options)
         if form.name != "native":
             obsolete.set_aside(draft)
@@ -186,6 +198,25 @@ def recognise(path: Path, options: ReadOptions | None = None) -> Format:
     raise _unknown_suffix(path)
 
 
+def _suffix_to_read(path: Path, options: ReadOptions) -> str:
+    """The suffix that `--format` states, or that the content of a file names whose own names no format; else none."""
+    suffixes_read = {
+        suffix for form in FORMATS.values() for suffix in (*form.suffixes, *form.reads_also) if suffix != FOLDER
+    }
+    if options.format is not None:
+        suffix = f".{options.format.lower().removeprefix('.')}"
+        if suffix not in suffixes_read:
+            raise InputError(f"--format names the suffix of a format, such as csv, json or obo, not '{options.format}'")
+        return suffix
+    with reading(path):
+        if path == STREAM or not path.is_file() or bare_suffix(path) in suffixes_read:
+            return ""
+    start = _head(path)
+    suffix = next((suffix for suffix, pattern in _CONTENTS.items() if pattern.match(start)), "")
+    cut = len(start) == HEAD
+    return suffix if suffix != ".nwk" or cut or start.rstrip().endswith(b";") else ""
+
+
 def _head(path: Path) -> bytes:
     with open_raw_bytes(path) as handle:
         return handle.read(HEAD).removeprefix(UTF8_BOM)
@@ -228,6 +259,7 @@ def _table_to_write(taxonomy: Taxonomy, suffix: str) -> Format:
 def _unknown_suffix(path: Path) -> InputError:
     firsts = dict.fromkeys(suffix for form in FORMATS.values() for suffix in form.suffixes[:1] if suffix != FOLDER)
     text = f"the suffix '{bare_suffix(path)}' names no known format ({', '.join(firsts)} and others, or a folder)"
+    text += "; --format csv, txt, json … says which one it has"
     return InputError(text, path=path)
 
 

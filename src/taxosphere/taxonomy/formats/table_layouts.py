@@ -20,7 +20,7 @@ from taxosphere.taxonomy.formats.io.grid import Grid, is_markdown, is_workbook, 
 from taxosphere.taxonomy.formats.io.level_columns import Levels
 from taxosphere.taxonomy.formats.io.options import ReadOptions
 from taxosphere.taxonomy.formats.io.table_reading import Reading, column, width_of
-from taxosphere.taxonomy.formats.io.table_roles import title_roles
+from taxosphere.taxonomy.formats.io.table_roles import stated_roles, title_roles
 from taxosphere.taxonomy.formats.outline import is_outline
 
 EDGES, CONCEPTS, CLASSES = "edges", "concept table", "class table"
@@ -91,7 +91,8 @@ def understand(grid: Grid, options: ReadOptions) -> Reading:
     header = header_row.find(grid, options)
     names = [cell.strip() for cell in grid.rows[header]] if header >= 0 else []
     reading = Reading("", header, names)
-    reading.roles = _stated_roles(grid, reading, options) if options.mapping else {}
+    columns = {role: title for role, title in options.mapping.items() if role != "separator"}
+    reading.roles = stated_roles(columns, reading.titles, width_of(grid), grid.path) if columns else {}
     for attempt in (_by_mapping, _by_codes_stated, _by_titles, _by_content):
         if attempt(grid, reading, options):
             return reading
@@ -104,24 +105,6 @@ def _check_quotes(grid: Grid) -> None:
     if sum(len(cell) > 1 and cell[0] == cell[-1] == "'" for cell in cells) > 0.5 * len(cells) > FEW_ROWS:
         message = "most cells stand in single quotation marks; save the table with double ones or without"
         raise InputError(message, path=grid.path, line=grid.lines[0])
-
-
-def _stated_roles(grid: Grid, reading: Reading, options: ReadOptions) -> dict[str, int]:
-    """Columns that `--map` names, by title or by number."""
-    roles = {}
-    for role, title in options.mapping.items():
-        if role == "separator":
-            continue
-        plain = [titles.words(name) for name in reading.titles]
-        if title in reading.titles:
-            roles[role] = reading.titles.index(title)
-        elif titles.words(title) in plain and titles.words(title):
-            roles[role] = plain.index(titles.words(title))
-        elif title.isdecimal() and 1 <= int(title) <= max(map(len, grid.rows)):
-            roles[role] = int(title) - 1
-        else:
-            raise InputError(f"--map names the column '{title}', which the table has not", path=grid.path)
-    return roles
 
 
 def _by_mapping(grid: Grid, reading: Reading, options: ReadOptions) -> bool:
@@ -139,6 +122,13 @@ def _by_mapping(grid: Grid, reading: Reading, options: ReadOptions) -> bool:
         reading.style = paths.recognise_style(cells, options.mapping.get("separator"), with_ids=False)
         if reading.style is None:
             raise InputError("no separator parts the paths; state one with --map separator=…", path=grid.path)
+    elif "depth" in stated:
+        if depth_column.depths(column(grid, reading, stated["depth"])) is None:
+            message = (
+                f"the cells of {reading.title(stated['depth'])} are no depths: whole numbers, each at most one more"
+            )
+            raise InputError(f"{message} than that of the row above", grid.path, grid.lines[reading.header + 1])
+        reading.layout = DEPTHS
     elif options.nested:
         return False
     elif "child" in stated:
@@ -182,6 +172,8 @@ def _by_titles(grid: Grid, reading: Reading, options: ReadOptions) -> bool:
         reading.layout = CLASSES
         return True
     roles = reading.roles = _assigned(grid, reading, options) | reading.roles
+    if {"parent", "child", "id"} <= roles.keys() and _is_no_child(grid, reading):
+        del roles["child"]
     if "parent" in roles and "child" in roles:
         reading.layout = EDGES
         return True
@@ -214,6 +206,12 @@ def _by_titles(grid: Grid, reading: Reading, options: ReadOptions) -> bool:
             reading.layout = PATHS
             return True
     return False
+
+
+def _is_no_child(grid: Grid, reading: Reading) -> bool:
+    """Whether the rows are no edges: most have no child, or the parents are ids of other rows."""
+    child, parent, ids = (column(grid, reading, reading.roles[role]) for role in ("child", "parent", "id"))
+    return 2 * sum(map(bool, child)) < len(child) or self_reference.are_references(parent, set(ids))
 
 
 def _is_levels(grid: Grid, reading: Reading, levels: Levels) -> bool:
@@ -323,9 +321,11 @@ def _is_code_table(grid: Grid, reading: Reading) -> bool:
 
 def _is_edge_list(grid: Grid, reading: Reading, options: ReadOptions) -> bool:
     """Two columns that share values or repeat them; where nothing does, they are no edges."""
-    if options.columns is not None or width_of(grid) != 2 or len(grid.rows) < FEW_ROWS:
+    if options.columns is not None:
         return True
-    if reading.header >= 0 and ("parent" in reading.roles) != ("child" in reading.roles):
+    _check_packed(grid, reading)
+    titled = reading.header >= 0 and ("parent" in reading.roles) != ("child" in reading.roles)
+    if titled or width_of(grid) != 2 or len(grid.rows) < FEW_ROWS:
         return True  # the reader of edge lists says which title is missing
     left, right = ([row[i].strip() if i < len(row) else "" for row in grid.rows] for i in (0, 1))
     described = reading.header >= 0 and "id" in reading.roles and len(reading.roles) == 2  # an id and its text
@@ -338,6 +338,16 @@ def _is_edge_list(grid: Grid, reading: Reading, options: ReadOptions) -> bool:
         ways = "--columns child,parent makes those of the second column parents, --columns parent,child the first"
         raise InputError(f"{message}; {ways}", path=grid.path, line=grid.lines[0])
     raise _not_understood(grid, reading)
+
+
+def _check_packed(grid: Grid, reading: Reading) -> None:
+    """Refuse cells that hold several fields each, where no other column says what is above a row."""
+    for i, title in enumerate(reading.titles):
+        if (cell := cell_kinds.packed(column(grid, reading, i))) and "parent" not in reading.roles:
+            message = (
+                f"the cells of '{title}' hold several fields each ('{cell[:40]}'); if they name parents, put these"
+            )
+            raise InputError(f"{message} alone into a column and state it with --map parent=TITLE", grid.path)
 
 
 def _not_understood(grid: Grid, reading: Reading) -> InputError:
@@ -368,4 +378,8 @@ def _assigned(grid: Grid, reading: Reading, options: ReadOptions) -> dict[str, i
         if any(first) and any(other) and first != other:
             names = " and ".join(f"'{reading.titles[i]}'" for i in rivals[:2])
             raise InputError(f"{names} could both be the parents; say which with --map parent=TITLE", grid.path, line)
+    if "name" not in stated and "name" in roles and not all(column(grid, reading, roles["name"])):
+        others = [i for i, item in meant if item.role == "name" and not item.language]
+        full = [i for i in others if all(column(grid, reading, i))]  # not a rank that is called `class`
+        roles["name"] = [*full, roles["name"]][0]
     return roles

@@ -38,3 +38,11 @@ def is_code_column(cells: Sequence[str]) -> bool:
         return False
     plain = sum(" " not in cell and len(cell) <= 64 for cell in filled)
     return plain >= 0.98 * len(filled) and sum(any(map(str.isdecimal, cell)) for cell in filled) >= 0.5 * len(filled)
+
+
+def packed(cells: Sequence[str]) -> str:
+    """The first cell of a column in which half of the cells are fields with their titles between double colons, as
+    `::NATURE:ChildOf:ID:12::`; empty where they are not."""
+    filled = [cell for cell in cells if cell]
+    several = [cell for cell in filled if cell.startswith("::") and cell.endswith("::") and cell.count(":") > 5]
+    return several[0] if several and 2 * len(several) >= len(filled) else ""

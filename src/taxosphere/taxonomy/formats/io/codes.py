@@ -76,7 +76,8 @@ def _keys(codes: Sequence[str]) -> list[str]:
     if any(_PADDING.search(code) for code in single):
         return [_PADDING.sub("", code).rstrip(_SEPARATORS) for code in bare]
     digits = [re.sub(r"\D", "", code) for code in single]
-    same = len(sizes) == 1 and bool(single) and len(single[0]) > 2
+    stems = {code.rstrip("0123456789") for code in single}  # one where all begin alike: `genre_07`
+    same = len(sizes) == 1 and bool(single) and len(single[0]) - (len(stems.pop()) if len(stems) == 1 else 0) > 2
     padded = same and sum(code.endswith("0") for code in digits) > 0.05 * len(digits)
     if padded and all(code[:1].isalnum() for code in single):
         keys = [code.rstrip("0").rstrip(_SEPARATORS) or code[:1] for code in bare]

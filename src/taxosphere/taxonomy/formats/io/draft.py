@@ -201,7 +201,9 @@ def build(draft: Draft, options: ReadOptions | None = None) -> Taxonomy:
         finder.report(kind, draft.path, line or None, text)
     _check_texts(draft, finder)
     positions = _drop_repeated_ids(draft, finder)
-    if options.dangling != "refuse":
+    if options.dangling == "refuse":
+        _leave_out_root(draft, positions)
+    else:
         positions = _settle_dangling(draft, positions, options.dangling)
     edges, edge_lines = _edges(draft, positions, finder)
     source = Source(
@@ -265,6 +267,26 @@ def _drop_repeated_ids(draft: Draft, finder: _Finder) -> dict[str, int]:
             repeated.append(row)
     draft.take_out(repeated)
     return {id: row for row, id in enumerate(draft.ids)}
+
+
+def _leave_out_root(draft: Draft, positions: dict[str, int]) -> None:
+    """Leave out the edges to an id that is no concept, where it is the only one, above several concepts, and none is
+    without a parent: it then stands for all, as `TOTAL` in tables of HS."""
+    if not draft.parents or all(map(positions.__contains__, draft.parents)):
+        return
+    missing = set(draft.parents) - positions.keys()
+    if len(missing) > 1 or set(draft.children) != positions.keys():
+        return
+    edges = len(draft.parents)
+    root = missing.pop()
+    lines = draft.edge_lines or [0] * edges
+    kept = [row for row, parent in enumerate(draft.parents) if parent != root]
+    if not kept or edges - len(kept) < 2:
+        return
+    draft.parents, draft.children = ([column[row] for row in kept] for column in (draft.parents, draft.children))
+    draft.edge_lines = [lines[row] for row in kept]
+    said = f"'{_short(root)}' is no concept and above all others: {counted(edges - len(kept), 'concept')} below it"
+    draft.notes.append(f"{said} read as the uppermost")
 
 
 def _settle_dangling(draft: Draft, positions: dict[str, int], dangling: Dangling) -> dict[str, int]:

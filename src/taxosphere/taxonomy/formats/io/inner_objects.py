@@ -1,7 +1,8 @@
 """JSON objects that keep their name or their parents in an object inside them, brought to the form of all others.
 
 `{"data": {"text": "animal"}, "children": […]}`, as programs for mind maps write it, becomes `{"text": "animal",
-"children": […]}`; `{"id": "1.1", "relations": {"is_a": ["1"]}}` becomes `{"id": "1.1", "is_a": ["1"]}`.
+"children": […]}`; `{"id": "1.1", "relations": {"is_a": ["1"]}}` becomes `{"id": "1.1", "is_a": ["1"]}`. Rows of a
+database as Django stores them are brought to it too: `{"pk": 2, "fields": {"name": "bird", "parent": 1}}`.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any
 from taxosphere.taxonomy.formats.io import json_values as jv
 from taxosphere.taxonomy.formats.io import record_keys as rk
 
-NAMING = ("data", "attributes", "properties", "content", "node")  # keys of objects that hold the name
+NAMING = ("data", "attributes", "properties", "content", "node", "fields")  # keys of objects that hold the name
 RELATING = ("relations", "relationships", "rels")  # keys of objects that hold parents or children
 
 
@@ -49,11 +50,12 @@ def _merged(entry: jv.Entry, used: dict[str, None]) -> jv.Entry:
 
 
 def _names(entry: jv.Entry, key: str, inner: jv.Entry) -> bool:
-    """Whether the inner object has the name that the outer one lacks, beside a list of children."""
+    """Whether the inner object has the name that the outer one lacks, and one of them says what is above or below."""
     if rk.plain(key) not in NAMING or any(rk.plain(outer) in rk.NAMES for outer in entry):
         return False
     listed = [other for other, value in entry.items() if isinstance(value, list) and rk.plain(other) in rk.CHILDREN]
-    return bool(listed) and any(rk.plain(name) in rk.NAMES and isinstance(text, str) for name, text in inner.items())
+    related = listed or [word for word in inner if rk.plain(word) in rk.PARENTS]
+    return bool(related) and any(rk.plain(name) in rk.NAMES and isinstance(text, str) for name, text in inner.items())
 
 
 def _relates(entry: jv.Entry, key: str, inner: jv.Entry) -> bool:

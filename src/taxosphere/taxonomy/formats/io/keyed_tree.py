@@ -10,6 +10,7 @@ from typing import Any
 from taxosphere.errors import InputError
 from taxosphere.taxonomy.formats.io import json_values as jv
 from taxosphere.taxonomy.formats.io import record_keys as rk
+from taxosphere.taxonomy.formats.io.draft import counted
 
 
 def is_named(entry: jv.Entry, naming: tuple[str, ...]) -> bool:
@@ -22,6 +23,34 @@ def is_named(entry: jv.Entry, naming: tuple[str, ...]) -> bool:
 def is_branch(value: Any) -> bool:
     """Whether something may stand below a key, rather than a text or number of it."""
     return value is None or isinstance(value, list | dict)
+
+
+def is_like_its_children(top: jv.Entry) -> bool:
+    """Whether an object has a text under a key under which each of its children has another: all are named so."""
+    children = top.get("children")
+    if not isinstance(children, list) or not children or not all(isinstance(child, jv.Entry) for child in children):
+        return False
+    rows = [top, *children]
+    shared = [key for key in top if all(isinstance(row.get(key), str) for row in rows)]
+    return any(len({row[key] for row in rows}) == len(rows) for key in shared)
+
+
+def said_of_keys(entries: list[Any]) -> str:
+    """How names as keys were understood; texts below them are none.
+
+    Parameters
+    ----------
+    entries : list of objects
+        What `KeyedTree` made of them.
+    """
+    texts, waiting = 0, [*entries]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, jv.Entry):
+            texts += "value" in item and "children" not in item
+            waiting += item.get("children") or ()
+    said = "keys read as names, what stands below a key as below that concept"
+    return f"{said}; {counted(texts, 'text')} below a key kept as 'value'" if texts else said
 
 
 class KeyedTree:

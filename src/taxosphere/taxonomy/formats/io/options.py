@@ -22,6 +22,8 @@ class ReadOptions:
 
     Parameters
     ----------
+    format : str, optional
+        The suffix that the file should have, with or without its dot: ``"csv"`` for a table without a suffix.
     columns : (str, str), optional
         Order of an edge list without a header: ``("parent", "child")`` or ``("child", "parent")``.
     mapping : mapping of str to str
@@ -48,6 +50,7 @@ class ReadOptions:
         Raise at the first fault; otherwise mend it the least harmful way and list it in ``Taxonomy.reading``.
     """
 
+    format: str | None = None
     columns: tuple[str, str] | None = None
     mapping: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     nested: bool = False
@@ -71,9 +74,9 @@ class ReadOptions:
         object.__setattr__(self, "relations", tuple(self.relations))
 
     def stated(self) -> list[str]:
-        """Names of the options that differ from their defaults, but for `strict` and `dangling`, which work for all."""
+        """Names of the options that differ from their defaults, but for those that work for all."""
         usual: Any = ReadOptions()
-        names = (item.name for item in fields(self) if item.name not in ("strict", "dangling"))
+        names = (item.name for item in fields(self) if item.name not in ("format", "strict", "dangling"))
         return [name for name in names if getattr(self, name) != getattr(usual, name)]
 
 

@@ -21,7 +21,7 @@ NAMES = (
 )
 STRONG_IDS = (
     *("id", "uri", "iri", "code", "identifier", "uuid", "guid", "notation", "conceptid", "termid", "categoryid"),
-    *("taxonid", "nodeid"),
+    *("taxonid", "nodeid", "pk"),
 )
 IDS = (*STRONG_IDS, "uid", "key", "slug", "handle", "url", "no", "number")  # the others only where references name them
 DESCRIPTIONS = (
@@ -55,6 +55,7 @@ CHILDREN = (
         "childrendata",
     ),
 )
+LOOKS = ("icon", "image", "img", "picture", "color", "colour")  # texts that differ and name nothing
 # Lists of objects under these keys are no concepts below the one that has them.
 NOT_CHILDREN = frozenset(
     (*NAMES, *IDS, *DESCRIPTIONS, *SYNONYMS, *PARENTS, "images", "image", "ancestors", "attributes", "properties")
@@ -150,7 +151,7 @@ def name_key(counts: KeyCounts) -> str:
     for key, values in counts.values.items():
         texts = [value for value in values if isinstance(value, str)]
         enough = len(texts) == len(values) >= 0.9 * len(counts.entries) and len(set(texts)) >= 0.9 * len(texts)
-        if enough and plain(key) not in (*PARENTS, *DESCRIPTIONS, *IDS):
+        if enough and plain(key) not in (*PARENTS, *DESCRIPTIONS, *IDS, *LOOKS):
             candidates.append(key)
     sounding = [key for key in candidates if _NAME_LIKE.search(plain(key))]
     best = sounding if len(candidates) > 1 else candidates

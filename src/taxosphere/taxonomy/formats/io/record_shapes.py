@@ -19,7 +19,7 @@ from taxosphere.errors import InputError
 from taxosphere.taxonomy.formats.io import json_values as jv
 from taxosphere.taxonomy.formats.io import record_keys as rk
 from taxosphere.taxonomy.formats.io.draft import counted
-from taxosphere.taxonomy.formats.io.keyed_tree import KeyedTree, is_branch, is_named
+from taxosphere.taxonomy.formats.io.keyed_tree import KeyedTree, is_branch, is_like_its_children, is_named
 from taxosphere.taxonomy.formats.io.orientation import direction
 
 SOURCE = ("source", "from", "subject", "sub", "start", "src")
@@ -151,11 +151,11 @@ def _one_tree(top: jv.Entry, naming: tuple[str, ...]) -> Shape | None:
     if jv.text_of(top, *jv.NAME, "id") or any(jv.text_of(top, key) for key in naming if key in top):
         return Shape([top], "tree")
     titled = any(rk.plain(key) in rk.NAMES and isinstance(top[key], str) and top[key] for key in top)
-    if isinstance(top.get("children"), list) and not titled:
+    if isinstance(top.get("children"), list) and not titled and not is_like_its_children(top):
         return Shape(top["children"], "list", top=_without(top, "children"), wrapper="children")
     nested = (key for key, items in top.items() if isinstance(items, list) and any(_holds(item, key) for item in items))
     usual = [key for key in top if rk.plain(key) in rk.CHILDREN and isinstance(top[key], list)]
-    if next(nested, None) is not None or (usual and titled):
+    if next(nested, None) is not None or (usual and titled) or is_like_its_children(top):
         return Shape([top], "tree")
     return None
 
@@ -223,11 +223,12 @@ def _wrapped(top: jv.Entry, path: Path, naming: tuple[str, ...]) -> Shape | None
         if _is_collection(item, naming)
     ]
     if len(lists) > 1:
-        lists = [keys for keys in lists if rk.plain(keys[-1]) in CONTAINERS]
+        lists = [keys for keys in lists if rk.plain(keys[-1]) in CONTAINERS or _is_root_list(keys)]
     if len(lists) != 1:
         return None
     holder, key = (top if len(lists[0]) == 1 else top[lists[0][0]]), lists[0][-1]
-    if holder is not top and rk.plain(key) in rk.CHILDREN and is_named(holder, naming):  # the root of a tree
+    rooted = holder is not top and rk.plain(key) in rk.CHILDREN
+    if rooted and (is_named(holder, naming) or is_like_its_children(holder)):  # the root of a tree
         return Shape([holder], "tree", top=_without(top, lists[0][0]), wrapper=lists[0][0])
     others = [value for name, value in top.items() if name != lists[0][0]]
     telling = any(value is not None and not isinstance(value, list | dict) for value in others)
@@ -235,6 +236,11 @@ def _wrapped(top: jv.Entry, path: Path, naming: tuple[str, ...]) -> Shape | None
         return None
     shape = shape_of(holder[key], path, naming)
     return Shape(shape.entries, shape.style, shape.edges, _without(top, lists[0][0]), lists[0][0], shape.upward)
+
+
+def _is_root_list(keys: tuple[str, ...]) -> bool:
+    """Whether keys lead to the children of what stands below a key around the concepts: `{"tree": {"children": …}}`."""
+    return len(keys) > 1 and rk.plain(keys[0]) in CONTAINERS and rk.plain(keys[-1]) in rk.CHILDREN
 
 
 def _is_collection(value: Any, naming: tuple[str, ...]) -> bool:
@@ -325,7 +331,8 @@ def _keyed(top: jv.Entry, path: Path) -> Shape:
     if fields := _record_fields(top):
         keys = ", ".join(f"'{key[:40]}'" for key in fields[:6])
         message = f"the objects all have the keys {keys}, so these are no names of concepts, and none names a parent"
-        ways = "--map parent=KEY or --map child=KEY states which one does, --map name=KEY which holds the name"
+        ways = "--map parent=KEY or --map child=KEY states which one does, --map name=KEY which holds the name; what"
+        ways += " stands deeper in a file is best saved as a table (.csv)"
         raise InputError(f"{message}; {ways}", path, top.line)
     return Shape(list(KeyedTree(top, path).entries(top, top.line)), "keys")
 
@@ -347,8 +354,9 @@ def _record_fields(top: jv.Entry) -> list[str]:
         branches = [key for key, values in kinds.items() if any(map(is_branch, values))]
         shared = [key for key in single if 2 * counts[key] > len(group)]
         repeated = [key for key in branches if counts[key] >= max(FEWEST_RECORDS, 0.3 * len(group))]
-        if shared and repeated:
-            return shared + repeated
+        marked = [key for key in repeated if not key[:1].isalnum() and counts[key] >= 0.9 * len(group)]
+        if marked or (shared and repeated):
+            return marked or shared + repeated
     return []
 
 

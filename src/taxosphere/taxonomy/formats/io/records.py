@@ -17,6 +17,7 @@ from taxosphere.taxonomy.formats.io import nesting
 from taxosphere.taxonomy.formats.io import record_keys as rk
 from taxosphere.taxonomy.formats.io.draft import Draft, counted
 from taxosphere.taxonomy.formats.io.inner_objects import brought_out
+from taxosphere.taxonomy.formats.io.keyed_tree import said_of_keys
 from taxosphere.taxonomy.formats.io.options import ReadOptions
 from taxosphere.taxonomy.formats.io.orientation import oriented
 from taxosphere.taxonomy.formats.io.record_shapes import Shape, said_of_lists, shape_of
@@ -77,7 +78,7 @@ def understand(value: Any, path: Path, options: ReadOptions) -> Records:
     shape.entries, notes = _out_of_groups(shape.entries)
     notes += inner
     if shape.style == "keys":
-        notes.append("keys read as names, what stands below a key as below that concept")
+        notes.append(said_of_keys(shape.entries))
     if shape.style == "lists":
         notes.append(said_of_lists(shape))
     objects = [entry for entry in shape.entries if isinstance(entry, jv.Entry)]

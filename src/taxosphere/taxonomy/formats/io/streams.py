@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import IO, TextIO, cast
 
@@ -22,8 +23,25 @@ OLD_LINE_ENDS = "its lines end in CR alone, as on old Macintosh computers; save 
 WIDE_BOMS = (b"\xff\xfe", b"\xfe\xff")
 
 
+_read_as: ContextVar[tuple[Path, str] | None] = ContextVar("read_as", default=None)
+
+
+@contextmanager
+def read_as(path: Path, suffix: str) -> Iterator[None]:
+    """While this lasts, a file is read as if it had this suffix."""
+    token = _read_as.set((path, suffix))
+    try:
+        yield
+    finally:
+        _read_as.reset(token)
+
+
 def bare_suffix(path: Path) -> str:
-    """The suffix that names the format: `.obo` for `x.obo`, `x.OBO.gz` and a zip archive with only `x.obo` in it."""
+    """The suffix that names the format: `.obo` for `x.obo`, `x.OBO.gz` and a zip archive with only `x.obo` in it, and
+    for the file that is `read_as` such a one."""
+    stated = _read_as.get()
+    if stated is not None and stated[0] == path:
+        return stated[1]
     packed = compression.compression_suffix(path)
     if packed == ".zip" and path.is_file():
         with reading(path):

@@ -1,9 +1,11 @@
-"""Which column plays which role, by titles alone."""
+"""Which column plays which role, by titles alone or as `--map` states it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
+from taxosphere.errors import InputError
 from taxosphere.taxonomy.formats.io import titles
 
 
@@ -35,3 +37,35 @@ def _best(items: list[tuple[int, titles.Meaning]], language: str | None, by_id: 
         return tongue, int(item.role == "parent" and item.by_id != by_id), item.rank, i
 
     return min(items, key=order)[0]
+
+
+def stated_roles(mapping: Mapping[str, str], header: Sequence[str], width: int, path: Path) -> dict[str, int]:
+    """The columns that `--map` names, by title or by number.
+
+    Parameters
+    ----------
+    mapping : mapping of str to str
+        Role → title, or number of the column from 1.
+    header : sequence of str
+        Titles of all columns; empty where there are none.
+    width : int
+        How many columns there are.
+    path : Path
+        The file, for the message.
+
+    Raises
+    ------
+    InputError
+        Where there is no such column.
+    """
+    plain, roles = [titles.words(name) for name in header], dict[str, int]()
+    for role, title in mapping.items():
+        if title in header:
+            roles[role] = list(header).index(title)
+        elif titles.words(title) in plain and titles.words(title):
+            roles[role] = plain.index(titles.words(title))
+        elif title.isdecimal() and 1 <= int(title) <= width:
+            roles[role] = int(title) - 1
+        else:
+            raise InputError(f"--map names the column '{title}', which the table has not", path=path)
+    return roles
