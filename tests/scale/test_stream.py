@@ -101,6 +101,26 @@ def test_every_format_says_the_same(model: Path, listed: Path, tmp_path: Path) -
     assert [dict(row["suggestions"][0]["reasons"]) for row in table] == [one["reasons"] for one in first]
 
 
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_unusual_titles_are_read_with_map(model: Path, listed: Path, tmp_path: Path, suffix: str) -> None:
+    renamed = tmp_path / f"renamed.{suffix}"
+    titles = {"name": "Ware", "description": "Text"}
+    rows = [{titles.get(key, key): value for key, value in row.items()} for row in csv.DictReader(io.StringIO(LIST))]
+    if suffix == "csv":
+        renamed.write_text(LIST.replace("name,description", "Ware,Text"), encoding="utf-8")
+    else:
+        pq.write_table(pa.Table.from_pylist(rows), renamed)
+    out, usual = tmp_path / "out.jsonl", tmp_path / "usual.jsonl"
+    stated = ["--map", "name=Ware", "--map", "description=Text"]
+    assert main(["suggest", str(model), "--file", str(renamed), "-o", str(out), *stated]) == 0
+    assert main(["suggest", str(model), "--file", str(listed), "-o", str(usual)]) == 0
+    answers = [[json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()] for file in (out, usual)]
+    for mapped, plain in zip(*answers, strict=True):
+        assert mapped["query"] == plain["query"]
+        assert mapped["suggestions"] == plain["suggestions"]
+    assert [answer["columns"] for answer in answers[0]] == rows
+
+
 def test_parquet_keeps_the_types_of_foreign_columns(model: Path, tmp_path: Path) -> None:
     schema = pa.schema([("name", pa.string()), ("price", pa.decimal128(8, 2)), ("seen", pa.timestamp("us"))])
     pq.write_table(pa.table([["green bird"], [None], [0]], schema=schema), tmp_path / "new.parquet")
@@ -214,6 +234,7 @@ def test_a_full_disk_names_the_file(model: Path, listed: Path, capsys: pytest.Ca
     ("arguments", "part"),
     [
         (["x", "-o", "out.csv"], "give it with --file"),
+        (["--file", "new.csv", "--map", "name=Ware", "-o", "out.csv"], "names the column 'Ware'"),
         (["--file", "new.csv", "-o", "out.doc"], "suggestions are written to"),
         (["--file", "new.csv", "--as", "doc"], "there is no format 'doc'"),
         (["--file", "new.csv", "--list-as", "doc", "-o", "out.csv"], "there is no kind of list 'doc'"),

@@ -186,8 +186,8 @@ class _Pool:
     def _work(self) -> Work:
         from taxosphere.scale import stream
 
-        named = {"map": self.mapping} if self.mapping else {}
-        return stream.work_beside(self.out, stream.make_request(stream.file_digest(self.new), self.model, **named))
+        request = stream.make_request(stream.file_digest(self.new), self.model, map=self.mapping)
+        return stream.work_beside(self.out, request)
 
     def begin(self) -> str:
         """The time at which this run, or the one that it resumes, began."""

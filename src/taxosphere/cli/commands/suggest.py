@@ -145,8 +145,21 @@ def _show_list(
 
 @dataclass(frozen=True, kw_only=True)
 class _ListJob:
-    """A list to answer, and where its answers go: paths, their kinds ("" to go by the suffix), which column of the list
-    is which (none to go by the titles), and how it is told."""
+    """A list of new concepts and the file for its answers.
+
+    Attributes
+    ----------
+    file, kind
+        The list, and its kind; "" to go by its suffix.
+    mapping
+        Which column of the list is which, as role → title; empty to go by the titles.
+    out, form
+        The file of answers, and its format; "" to go by its suffix.
+    resume
+        Whether to go on from what a stopped run left.
+    quiet
+        Whether to leave progress out.
+    """
 
     file: Path
     kind: str
@@ -203,8 +216,8 @@ def _stream(job: _ListJob, placer: Placer, model: Path, workers: int, scheduler:
                 work.to_stream(sys.stdout.buffer)
             return
         digest = "" if file == _STREAM else stream.file_digest(file)
-        named = {"map": job.mapping} if job.mapping else {}
-        request = stream.make_request(digest, model, form=form, k=placer.k, sentences=placer.sentences, **named)
+        options = {"form": form, "k": placer.k, "sentences": placer.sentences, "map": job.mapping}
+        request = stream.make_request(digest, model, **options)
         kept = stream.work_beside(out, request)
         if kept.begun and not job.resume:
             output.say(DISCARDED)
