@@ -21,7 +21,9 @@ from support.meadow import KINDS
 from support.ports import reserve_port
 
 if TYPE_CHECKING:
-    from playwright.sync_api import BrowserContext, Page
+    from collections.abc import Callable
+
+    from playwright.sync_api import BrowserContext, Page, Route
 
 PROGRAM = Path(__file__).resolve().parents[1] / "ui" / "service_process.py"
 PEOPLE = {"ada": "admin", "bob": "curator", "vic": "viewer"}
@@ -146,6 +148,12 @@ class Visitor:
 
     def go(self, address: str) -> None:
         self.page.evaluate("address => { location.hash = address }", address)
+
+    def intercept(self, address: str, handler: Callable[[Route], None]) -> None:
+        """Give requests to ``handler``, from a reload on: a page that is open may send its next one past it."""
+        self.page.route(address, handler)
+        self.page.reload()
+        self.page.locator("button[aria-pressed=true] .name").wait_for()  # a decision needs a suggested parent
 
     def until(self, script: str, argument: Any = None) -> None:
         self.page.wait_for_function(script, arg=argument, timeout=60_000)

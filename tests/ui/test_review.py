@@ -103,9 +103,8 @@ def test_two_browsers_at_once(serve: Any, visit: Any) -> None:
 def test_a_decision_that_came_too_late_is_rolled_back(serve: Any, visit: Any) -> None:
     service = serve(items=4)
     bob = visit(service, "bob")
-    bob.page.locator("button[aria-pressed=true] .name").wait_for()  # a decision needs a parent, a parent a suggestion
     item = bob.item
-    bob.context.route("**/api/v1/decisions", lambda route: decide_first(service, item, route))
+    bob.intercept("**/api/v1/decisions", lambda route: decide_first(service, item, route))
     bob.press("r")
     expect(bob.page.locator(".notice.bad")).to_contain_text("Your decision was not taken over")
     expect(bob.page.locator(f".row[href$='/{item}'] small")).to_contain_text("accepted by ada")
@@ -144,9 +143,7 @@ def test_undo_before_the_next_concept_is_there(serve: Any, visit: Any) -> None:
     service = serve(items=5)
     ada = visit(service)
     first = ada.item
-    ada.page.route("**/api/v1/queue/*", lambda route: route.continue_() if route.request.url.endswith(first) else None)
-    ada.page.reload()
-    ada.page.locator("button[aria-pressed=true] .name").wait_for()
+    ada.intercept("**/api/v1/queue/*", lambda route: route.continue_() if route.request.url.endswith(first) else None)
     ada.press("a")
     expect(ada.page.locator("[data-item]")).to_have_count(0)
     ada.press("u")
