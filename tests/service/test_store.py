@@ -409,6 +409,25 @@ def test_several_processes_open_a_new_database_at_once(url: str) -> None:
         assert process.returncode == 0, errors.decode()
 
 
+def test_several_processes_open_many_new_files_at_once(tmp_path: Path) -> None:
+    code = (
+        "import sys\n"
+        "from taxosphere.service import store\n"
+        "sys.stdin.readline()\n"
+        "for number in range(60):\n"
+        f"    store._engine(store._parsed(f'{tmp_path}/{{number}}.db')).connect().close()\n"
+    )
+    command = [sys.executable, "-c", code]
+    started = [subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(4)]
+    for process in started:  # each has imported what it needs when it is told to begin
+        assert process.stdin is not None
+        process.stdin.write(b"\n")
+        process.stdin.flush()
+    for process in started:
+        _, errors = process.communicate()
+        assert process.returncode == 0, errors.decode()
+
+
 def test_a_store_of_the_first_tables_is_brought_up_to_date(url: str) -> None:
     """What was in the queue stays there, with its suggestions, its best parent and its order."""
     from alembic import command

@@ -7,6 +7,7 @@ number of processes may use the database at once; those that write take turns.
 from __future__ import annotations
 
 import json
+import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -217,11 +218,26 @@ def _on_connect(raw: Any, _record: object) -> None:
     raw.isolation_level = None  # or Python would begin transactions by rules of its own, and none around tables
     cursor = raw.cursor()
     cursor.execute(f"PRAGMA busy_timeout={BUSY_SECONDS * 1000}")
-    if cursor.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
-        cursor.execute("PRAGMA journal_mode=WAL")
+    _write_ahead(cursor)
     cursor.execute("PRAGMA synchronous=FULL")
     cursor.execute("PRAGMA foreign_keys=ON")
     cursor.close()
+
+
+def _write_ahead(cursor: sqlite3.Cursor) -> None:
+    """Let changes go to a log first, so that readers and a writer do not wait for each other.
+
+    Of several processes that change this setting of a new file at once, SQLite refuses some without waiting.
+    """
+    until = time.monotonic() + BUSY_SECONDS
+    while cursor.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+        try:
+            cursor.execute("PRAGMA journal_mode=WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                raise
+            time.sleep(0.01)
 
 
 def _on_checkin(_raw: Any, record: Any) -> None:
