@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import platform
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -89,3 +92,31 @@ def test_a_model_larger_than_the_memory_is_refused_before_it_is_opened(
     (system / "meminfo").write_text("MemAvailable: 1 kB\n")
     with pytest.raises(InputError, match=r"^loading the model '.*model' needs about"):
         Polaris.load(tmp_path / "model", encoder=GramEncoder())
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="the C library is not glibc")
+def test_freed_memory_is_used_again_within_and_given_back_in_the_end() -> None:
+    """In a process of its own: counted in pages that the system had to clear, and in memory held afterwards."""
+    script = """
+import resource, numpy as np
+from pathlib import Path
+from taxosphere import memory
+
+def cleared():
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(10):
+        np.ones(8 << 20)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+
+def held():
+    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
+
+outside, before = cleared(), held()
+with memory.reused():
+    within = cleared()
+print(outside, within, held() - before)
+"""
+    run = subprocess.run([sys.executable, "-c", script], check=True, stdout=subprocess.PIPE, text=True)
+    outside, within, kept = map(int, run.stdout.split())
+    assert within < 0.2 * outside
+    assert kept < 8 << 20  # of arrays of 64 MB

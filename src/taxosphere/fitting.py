@@ -106,6 +106,7 @@ class FitRun:
         )
 
 
+@memory.reused()
 def fit_model(taxonomy: Taxonomy, config: PolarisConfig, encoder: EncoderLike | None, run: FitRun) -> Fitted:
     """Train every part of a model on a taxonomy.
 

@@ -1,8 +1,11 @@
-"""How much memory is free, and a refusal before work begins that would need more."""
+"""How much memory is free, a refusal before work begins that would need more, and the use of freed memory again."""
 
 from __future__ import annotations
 
+import ctypes
 import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from taxosphere.errors import InputError
@@ -11,6 +14,8 @@ _MEMINFO = Path("/proc/meminfo")
 _STATUS = Path("/proc/self/status")
 _CGROUP = Path("/sys/fs/cgroup")
 _UNIT = 1 << 30
+_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # settings of glibc's mallopt
+_USUAL = {_MMAP_THRESHOLD: 32 << 20, _TRIM_THRESHOLD: 64 << 20}  # bytes; what glibc itself goes up to
 
 
 def available() -> int | None:
@@ -49,6 +54,27 @@ def require(needed: float, what: str, advice: str, *, mapped: bool = False) -> N
         raise InputError(
             f"{what} needs about {needed / _UNIT:.1f} GB of memory, {free / _UNIT:.1f} GB are free; {advice}"
         )
+
+
+@contextmanager
+def reused() -> Iterator[None]:
+    """Within it, large blocks of memory that were freed are used again; in the end they go back to the system.
+
+    Otherwise every large array comes from the system anew, which clears all its pages first. Where the C library is
+    not glibc nothing changes.
+    """
+    library = ctypes.CDLL(None)
+    if not hasattr(library, "mallopt"):
+        yield
+        return
+    try:
+        for setting in _USUAL:
+            library.mallopt(setting, _UNIT)
+        yield
+    finally:
+        for setting, size in _USUAL.items():
+            library.mallopt(setting, size)
+        library.malloc_trim(0)
 
 
 def _entry(file: Path, name: str) -> int | None:
