@@ -25,9 +25,19 @@ def test_ties_go_to_the_first_position(monkeypatch: pytest.MonkeyPatch) -> None:
     assert top_k(np.ones((2, 1), np.float32), np.ones((10, 1), np.float32), 3).tolist() == [[0, 1, 2]] * 2
 
 
+@pytest.mark.parametrize("k", [1, 9, 30])
+def test_whole_numbers_with_many_ties_over_several_blocks(k: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "_BLOCK", 128)
+    rng = np.random.default_rng(2)
+    asked, rows = rng.integers(-2, 3, (5, 3)), rng.integers(-2, 3, (1000, 3))
+    expected = [sorted(np.argsort(-row, kind="stable")[:k].tolist()) for row in asked @ rows.T]
+    assert top_k(asked.astype(np.float32), rows.astype(np.float32), k).tolist() == expected
+
+
 def test_nothing_to_search() -> None:
     assert top_k(np.zeros((2, 4), np.float32), np.zeros((0, 4), np.float32), 5).shape == (2, 0)
     assert top_k(np.zeros((0, 4), np.float32), np.ones((3, 4), np.float32), 2).shape == (0, 2)
+    assert top_k(np.zeros((2, 4), np.float32), np.ones((3, 4), np.float32), 0).shape == (2, 0)
 
 
 @pytest.mark.parametrize("wide", [10, 1 << 14])

@@ -12,9 +12,10 @@ from taxosphere.typing import Floats, Longs
 
 _BLOCK = 1 << 13  # rows multiplied at once: their products with a batch of queries stay in the processor's cache
 _COPIED = 1 << 10  # the same, where they are copied on
-_WAITING = 4  # times k products for each query that are collected before the largest are chosen again
+_WAITING = 2  # times k products for each query that are collected before the largest are chosen again
 _GROUPS = 8  # times k, for `largest_columns`: more groups leave fewer values to search, and cost more themselves
 _GATHERED = 8  # times as long as in a product of matrices takes a pair whose rows are gathered
+_GROUPED = 4  # rows whose largest product stands for them where a first bound is looked for
 _WIDE = 1 << 11  # columns from which on groups pay for a single row
 
 
@@ -34,16 +35,17 @@ def top_k(queries: Floats, rows: Floats, k: int) -> Longs:
     -------
     (q, min(k, n)) positions, ascending.
     """
-    if len(queries) == 0:
-        return np.zeros((0, min(k, len(rows))), np.int64)
+    if len(queries) == 0 or k == 0:
+        return np.zeros((len(queries), min(k, len(rows))), np.int64)
     best = _Best(np.zeros((len(queries), 0), np.float32), np.zeros((len(queries), 0), np.int64))
     collected: list[tuple[Longs, Longs, Floats]] = []  # query, position and product of what may be among the k largest
-    bound, columns = np.full(len(queries), -np.inf, np.float32), np.ascontiguousarray(queries.T)
-    n_collected = 0
+    columns, n_collected = np.ascontiguousarray(queries.T), 0
     for start in range(0, len(rows), _BLOCK):
         block = rows[start : start + _BLOCK]
         # a few queries as the right factor take less time than as the left one
         products = block @ columns if len(queries) > 2 else dot_products(queries, block).T  # (b, q)
+        if start == 0:
+            bound = _below_largest(products, k)
         places = np.flatnonzero(products > bound)
         row, query = np.divmod(places, len(queries))
         collected.append((query, start + row, products.ravel()[places]))
@@ -51,9 +53,19 @@ def top_k(queries: Floats, rows: Floats, k: int) -> Longs:
         if n_collected > _WAITING * k * len(queries) or start + _BLOCK >= len(rows):
             best = best.join(collected, k)
             collected, n_collected = [], 0
-            if best.values.shape[1] == k > 0:
+            if best.values.shape[1] == k:
                 bound = best.values.min(1)
     return best.positions
+
+
+def _below_largest(products: Floats, k: int) -> Floats:
+    """For each query a number just below at least k of its products (b, q), most of which are not above it."""
+    groups = len(products) // _GROUPED
+    if groups < k:
+        return np.full(products.shape[1], -np.inf, np.float32)
+    maxima = products[: groups * _GROUPED].reshape(_GROUPED, groups, -1).max(0)  # of each group of rows, (groups, q)
+    bound: Floats = np.nextafter(np.partition(maxima, groups - k, axis=0)[groups - k], np.float32(-np.inf))
+    return bound
 
 
 @dataclass(frozen=True)
@@ -69,7 +81,8 @@ class _Best:
         ``collected`` has query, position and product (e,) of some at a time.
         """
         query = np.concatenate([part[0] for part in collected])
-        order = np.argsort(query, kind="stable")
+        short = np.min_scalar_type(len(self.values))  # short numbers are sorted faster
+        order = np.argsort(query.astype(short), kind="stable")
         query, position = query[order], np.concatenate([part[1] for part in collected])[order]
         product = np.concatenate([part[2] for part in collected])[order]
         counts = np.bincount(query, minlength=len(self.values))
