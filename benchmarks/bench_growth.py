@@ -32,7 +32,7 @@ from taxosphere.ranking.lexical.index import LexicalIndex
 from taxosphere.ranking.lexical.tokens import ConceptTokens
 
 BATCH = 64
-VERSION = 4  # of the code that is measured; columns of earlier ones are marked
+VERSION = 5  # of the code that is measured; columns of earlier ones are marked
 MIDDLE = 300_000  # exponents are given up to here, and from here on
 
 

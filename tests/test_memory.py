@@ -17,18 +17,48 @@ def system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A machine with 8 GB free, without other limits."""
     (tmp_path / "meminfo").write_text("MemTotal: 16777216 kB\nMemAvailable:    8388608 kB\n")
     monkeypatch.setattr(memory, "_MEMINFO", tmp_path / "meminfo")
+    (tmp_path / "cgroup").write_text("0::/\n")
+    monkeypatch.setattr(memory, "_GROUPS", tmp_path / "cgroup")
     monkeypatch.setattr(memory, "_CGROUP", tmp_path)
     monkeypatch.setattr(memory, "_of_process", lambda: None)
     return tmp_path
 
 
+def _limit(group: Path, limit: str, used: int, pages: int, *, version: int) -> None:
+    """A control group of version 1 or 2; ``pages`` bytes of what is used are pages of files."""
+    names = ("memory.max", "memory.current") if version == 2 else ("memory.limit_in_bytes", "memory.usage_in_bytes")
+    group.mkdir(parents=True, exist_ok=True)
+    for name, text in zip(names, (limit, str(used)), strict=True):
+        (group / name).write_text(text + "\n")
+    own, prefix = ("", "") if version == 2 else ("active_file 1\ninactive_file 1\n", "total_")
+    whole = "".join(f"{prefix}{kind} {pages // 2}\n" for kind in ("active_file", "inactive_file"))
+    (group / "memory.stat").write_text(own + whole)
+
+
 def test_what_is_free_is_the_least_of_all_limits(system: Path) -> None:
     assert memory.available() == 8 << 30
-    (system / "memory.max").write_text("max\n")
-    (system / "memory.current").write_text("1073741824\n")
+    _limit(system, "max", 1 << 30, 0, version=2)
     assert memory.available() == 8 << 30
-    (system / "memory.max").write_text("4294967296\n")
+    _limit(system, str(4 << 30), 1 << 30, 0, version=2)
     assert memory.available() == 3 << 30
+
+
+@pytest.mark.parametrize(("version", "line"), [(2, "0::/jobs/fit"), (1, "0::/\n4:memory:/jobs/fit")])
+def test_limits_of_the_own_control_group_and_of_those_around_it(system: Path, version: int, line: str) -> None:
+    (system / "cgroup").write_text(f"9:cpu:/\n{line}\n")
+    mount = system if version == 2 else system / "memory"
+    _limit(mount / "jobs" / "fit", str(4 << 30), 2 << 30, 0, version=version)
+    assert memory.available() == 2 << 30
+    _limit(mount / "jobs" / "fit", str(4 << 30), 2 << 30, 1 << 30, version=version)  # pages of files can be dropped
+    assert memory.available() == 3 << 30
+    _limit(mount / "jobs", str(2 << 30), 1 << 30, 0, version=version)
+    assert memory.available() == 1 << 30
+
+
+def test_a_control_group_that_cannot_be_seen_from_within_a_container(system: Path) -> None:
+    (system / "cgroup").write_text("0::/system.slice/docker-1.scope\n")
+    _limit(system, str(2 << 30), 1 << 30, 0, version=2)
+    assert memory.available() == 1 << 30
 
 
 def test_a_system_that_does_not_say_refuses_nothing(system: Path) -> None:

@@ -60,8 +60,10 @@ class LoggedProgress:
             self._progress(done, total, what)
 
 
-# Of a concept, at the peak of a fit: vectors that are held at once, those that several encoders add, and the rest.
-_VECTORS, _VECTORS_OF_PARTS, _OTHER_BYTES = 4, 4, 6000
+# At the peak of a fit. Of a concept: vectors that are held at once, those that several encoders add, and the rest.
+_VECTORS, _VECTORS_OF_PARTS, _OTHER_BYTES = 4, 4, 2000
+# Of the ranker, whose examples grow with the seed up to this many concepts.
+_RANKER_BYTES, _RANKER_CONCEPTS = 1.3e9, 2000
 
 
 @dataclass(frozen=True)
@@ -201,7 +203,7 @@ def _require_memory(n_concepts: int, encoder: TextEncoder) -> None:
     dim = encoder.dim
     n_vectors = _VECTORS + (_VECTORS_OF_PARTS if text_encoders.part_dims(encoder) else 0)
     memory.require(
-        n_concepts * (n_vectors * 4 * dim + _OTHER_BYTES),
+        n_concepts * (n_vectors * 4 * dim + _OTHER_BYTES) + _RANKER_BYTES * min(1, n_concepts / _RANKER_CONCEPTS),
         f"fitting {n_concepts:,} concepts with vectors of {dim} numbers",
         "fit a part of the taxonomy, use an encoder with shorter vectors, or a machine with more memory",
     )

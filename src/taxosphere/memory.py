@@ -6,13 +6,19 @@ import ctypes
 import resource
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from taxosphere.errors import InputError
 
 _MEMINFO = Path("/proc/meminfo")
 _STATUS = Path("/proc/self/status")
+_GROUPS = Path("/proc/self/cgroup")
 _CGROUP = Path("/sys/fs/cgroup")
+# By the name in _GROUPS, that of version 2 being empty: folder below _CGROUP, file of the limit, file of what is used.
+_LIMIT_FILES = {
+    "": ("", "memory.max", "memory.current"),
+    "memory": ("memory", "memory.limit_in_bytes", "memory.usage_in_bytes"),
+}
 _UNIT = 1 << 30
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # settings of glibc's mallopt
 _USUAL = {_MMAP_THRESHOLD: 32 << 20, _TRIM_THRESHOLD: 64 << 20}  # bytes; what glibc itself goes up to
@@ -93,10 +99,26 @@ def _of_process() -> int | None:
 
 
 def _of_container() -> int | None:
-    """What the memory limit of the control group leaves."""
+    """What the memory limits of the control groups leave that the process is in."""
     try:
-        limit = (_CGROUP / "memory.max").read_text(encoding="ascii").strip()
-        used = int((_CGROUP / "memory.current").read_text(encoding="ascii"))
-    except (OSError, ValueError):
+        lines = _GROUPS.read_text(encoding="utf-8").splitlines()
+    except OSError:
         return None
-    return max(0, int(limit) - used) if limit.isdigit() else None
+    left = []
+    for controller, path in (line.split(":", 2)[1:] for line in lines):
+        if controller in _LIMIT_FILES:
+            mount, limit, used = _LIMIT_FILES[controller]
+            group = PurePosixPath(path)  # the limits of the groups around it hold too
+            left += [_of_group(_CGROUP / mount / str(part)[1:], limit, used) for part in (group, *group.parents)]
+    return min((room for room in left if room is not None), default=None)
+
+
+def _of_group(folder: Path, limit: str, used: str) -> int | None:
+    """What the limit of a control group leaves; None without one. Pages of files do not count: they can be dropped."""
+    try:
+        most, taken = (int((folder / name).read_text(encoding="ascii")) for name in (limit, used))
+        entries = dict(line.split() for line in (folder / "memory.stat").read_text(encoding="ascii").splitlines())
+    except (OSError, ValueError):  # not there, or "max"
+        return None
+    pages = sum(int(entries.get(f"total_{kind}", entries.get(kind, 0))) for kind in ("inactive_file", "active_file"))
+    return max(0, most - taken + pages)
