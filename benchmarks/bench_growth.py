@@ -248,7 +248,7 @@ def main() -> None:
     wordnet = " --wordnet data.noun VECTORS fast" if "wordnet" in results else ""
     head = ["# Growth", "", f"`python benchmarks/bench_growth.py {sizes} --out docs/results/growth{wordnet}`", ""]
     notes = [
-        "Made-up concepts with known vectors, one thread, CPU seconds on a busy shared machine; exponents are those",
+        "Made-up concepts with known vectors, one thread, CPU seconds; exponents are those",
         "between the smallest made-up size and another. WordNet nouns have vectors of the encoder that the command",
         "names, filled up with zeros to the length of MiniLM's. A saved model is opened by a process of its own.",
         "",
