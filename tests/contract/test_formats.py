@@ -295,7 +295,8 @@ def test_a_format_without_a_writer_says_so(tmp_path: Path, animals: Taxonomy) ->
         animals.write(tmp_path / "x.taxo")
 
 
-texts = st.text(st.characters(exclude_categories=("Cs", "Cc"), include_characters="\t\n"), max_size=12)
+letters = st.characters(exclude_categories=("Cs", "Cc"), include_characters="\t\n", exclude_characters="\ufffe\uffff")
+texts = st.text(letters, max_size=12)
 names = texts.filter(lambda text: bool(text.strip()))
 extras = st.lists(st.tuples(st.sampled_from(["xref", "k", "K", "comment", "http://x.y/p", "é é"]), names), max_size=2)
 
@@ -324,3 +325,23 @@ def taxonomies(draw: Callable[..., object]) -> Taxonomy:
 @given(taxonomy=taxonomies())
 def test_any_text_survives(name: str, taxonomy: Taxonomy, tmp_path: Path) -> None:
     assert content(round_trip(taxonomy, tmp_path / name)) == content(taxonomy)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("text", ["a\ufffeb", "a\uffffb", "a\x01b", "a\x1fb"])
+def test_characters_that_few_formats_hold_survive_or_are_refused(name: str, text: str, tmp_path: Path) -> None:
+    root = Concept("1", "root", "what the others are kinds of; " * 10)  # few odd characters among many: a text file
+    taxonomy = Taxonomy.from_concepts([root, Concept("2", text)], [("1", "2")])
+    try:
+        again, refusal = round_trip(taxonomy, tmp_path / name), ""
+    except InputError as error:
+        again, refusal = taxonomy, str(error)
+    assert content(again) == content(taxonomy)
+    assert bool(refusal) == (not (tmp_path / name).exists())
+    assert not refusal or f"the character U+{ord(text[1]):04X}" in refusal
+
+
+def test_text_that_looks_like_an_escape_of_a_workbook_survives(tmp_path: Path) -> None:
+    names = ["_x0041_", "a_x000D_b", "_x005F_x0041_", "_x0041_x0042_", "a\r\nb", "=_x0041_", "_xFFFE_"]
+    taxonomy = Taxonomy.from_concepts([Concept(str(i), name) for i, name in enumerate(names)], [])
+    assert content(round_trip(taxonomy, tmp_path / "x.xlsx")) == content(taxonomy)

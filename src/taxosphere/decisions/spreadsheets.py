@@ -26,7 +26,7 @@ SUFFIXES = (".csv", ".tsv", ".xlsx")
 LONGEST_CELL = 32_767  # characters, in Excel
 _RISKY = re.compile(r"'*[=+\-@\t\r]")
 _GUARDED = re.compile(r"'+[=+\-@\t\r]")
-_NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+_NOT_IN_XML = re.compile("[\ufffe\uffff]")
 _FORMULA = re.compile(rb'<c\b[^>]*?\sr="([A-Z]{1,3})([0-9]{1,7})"[^>]*>\s*<f[\s>/]')
 _WIDE, _NARROW = 40, 14  # columns in characters
 _ABOVE = 20  # rows in which titles are looked for: people write a line above them
@@ -120,11 +120,11 @@ def _write_workbook(
         sheet.data_validations.append(listed)
 
     def cell(text: str) -> Any:
-        text = _NOT_IN_XML.sub("\ufffd", text)[:LONGEST_CELL]
+        content = workbook.escape(_NOT_IN_XML.sub("\ufffd", text))[:LONGEST_CELL]
         if not _RISKY.match(text):
-            return text or None
+            return content or None
         made = written.WriteOnlyCell(sheet, value="")
-        made.value, made.data_type = text, "s"  # openpyxl makes a formula of what begins with '='
+        made.value, made.data_type = content, "s"  # openpyxl makes a formula of what begins with '='
         made.quotePrefix = True
         return made
 

@@ -39,7 +39,7 @@ def document(syntax: str, claims: Added, path: Path) -> str:
     elements = xml(claims).replace("<@", "<").replace("</@", "</")
     odd = NOT_IN_XML.search(elements)
     if odd:
-        raise InputError(f"XML cannot hold the control character {odd[0]!a}; write Turtle instead", path=path)
+        raise InputError(f"XML cannot hold the character U+{ord(odd[0]):04X}; write Turtle instead", path=path)
     return f'<?xml version="1.0"?>\n<Ontology xmlns="{rt.OWL}">\n{elements}</Ontology>\n'
 
 

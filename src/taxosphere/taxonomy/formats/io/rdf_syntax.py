@@ -260,6 +260,6 @@ def _fit_for_xml(path: Path, triples: Iterable[Any]) -> Iterator[Any]:
     for triple in triples:
         odd = NOT_IN_XML.search(str(getattr(triple.object, "value", "")))
         if odd:
-            message = f"XML cannot hold the control character {odd[0]!a}; write Turtle or N-Triples instead"
+            message = f"XML cannot hold the character U+{ord(odd[0]):04X}; write Turtle or N-Triples instead"
             raise InputError(message, path=path)
         yield triple

@@ -20,7 +20,8 @@ MOST_BYTES = 1 << 30
 LONGEST = 32_767  # characters that a cell can hold
 WIDEST = 60  # characters, of a column that is written
 _CELL = re.compile(rb'<c\b[^>]*?\sr="([A-Z]{1,3})(\d+)"')
-_NOT_IN_XML = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+_ESCAPED = re.compile(r"[\x00-\x08\x0b-\x1f]|_(?=x[0-9A-Fa-f]{4}_)")
+_UNWRITABLE = re.compile(r"[\ud800-\udfff\ufffe\uffff]")  # XML cannot hold these, readers do not undo their escapes
 
 Rows = list[list[str]]
 
@@ -170,7 +171,7 @@ def write_xlsx(path: Path, titles: Sequence[str], rows: Iterable[Sequence[str]],
         Title of the sheet.
     """
     openpyxl = require("openpyxl", "sheets")
-    cells = [[_cell(path, text) for text in row] for row in (*([titles] if titles else []), *rows)]
+    cells = [[cell_text(text, path) for text in row] for row in (*([titles] if titles else []), *rows)]
     book = openpyxl.Workbook(write_only=True)
     page = book.create_sheet(re.sub(r"[\[\]:*?/\\]", " ", sheet)[:31] or "Taxonomy")
     for index, texts in enumerate(zip(*cells, strict=True), 1):
@@ -215,12 +216,41 @@ def saved_without_times(book: Any, source: bytes | None = None) -> bytes:
     return packed.getvalue()
 
 
-def _cell(path: Path, text: str) -> str:
-    """What XML cannot hold is replaced; it is no part of any name that people write."""
-    if len(text) > LONGEST:
+def escape(text: str) -> str:
+    """Return a text as `.xlsx` spells it: a control character as `_x000D_`, text like that as `_x005F_x000D_`."""
+    return _ESCAPED.sub(lambda match: f"_x{ord(match[0]):04X}_", text)
+
+
+def cell_text(text: str, path: Path | None = None) -> str:
+    """Return what a cell of an `.xlsx` file holds for a text.
+
+    Parameters
+    ----------
+    text : str
+        The text.
+    path : Path, optional
+        The file, for the message.
+
+    Returns
+    -------
+    str
+        The text with its escapes.
+
+    Raises
+    ------
+    InputError
+        Where it is too long for a cell, or holds a character that no cell can.
+    """
+    written = escape(text)
+    if len(written) > LONGEST:
         message = f"'{text[:40]}…' is longer than a cell can be ({LONGEST:,} characters); write .csv"
         raise InputError(message, path=path)
-    return _NOT_IN_XML.sub("\ufffd", text)
+    match = _UNWRITABLE.search(text)
+    if match:
+        shown = _UNWRITABLE.sub("\ufffd", text[:40])
+        message = f"'{shown}' holds the character U+{ord(match[0]):04X}, which no cell can; write .csv"
+        raise InputError(message, path=path)
+    return written
 
 
 def _write_cell(openpyxl: Any, page: Any, text: str, font: Any) -> Any:

@@ -21,7 +21,7 @@ from taxosphere.taxonomy.formats.io.draft import build
 from taxosphere.taxonomy.formats.io.grid import Grid, sheet_grids
 from taxosphere.taxonomy.formats.io.options import ReadOptions
 from taxosphere.taxonomy.formats.io.streams import bare_suffix
-from taxosphere.taxonomy.formats.io.workbook import saved_without_times
+from taxosphere.taxonomy.formats.io.workbook import cell_text, saved_without_times
 from taxosphere.taxonomy.graph import Taxonomy
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def _rows(layout: Layout) -> Iterator[tuple[Key, int, list[str]]]:
 
 def _set(cell: Any, text: str) -> None:
     """Text stays text: `=SUM(A1)` is no formula here, `007` no number."""
-    cell.value = text or None
+    cell.value = cell_text(text) or None
     if text:
         cell.data_type = "s"
 
