@@ -93,7 +93,7 @@ def draw(options: argparse.Namespace) -> None:
     """Write tables and page of all runs so far, with the commands that made them."""
     shown = [*options.sets, "--method", options.method, "--encoder", options.encoder]
     shown += ["--set", *options.changes] if options.changes else []
-    command = shlex.join(["python", "benchmarks/bench_paper.py", "docs/results/bench-paper", *shown])
+    command = shlex.join(["python", "benchmarks/bench_paper.py", f"docs/results/{options.out.name}", *shown])
     about: dict[str, Any] = provenance.about(options.encoder)
     del about["command"]
     about["commands"] = list(dict.fromkeys([*records.read_about(options.out).get("commands", []), command]))

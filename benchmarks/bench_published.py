@@ -78,7 +78,7 @@ def draw(options: argparse.Namespace) -> None:
     shown = [*options.sets, "--encoder", options.encoder]
     shown += ["--reader", options.reader] if options.reader else []
     shown += ["--set", *options.changes] if options.changes else []
-    command = shlex.join(["python", "benchmarks/bench_published.py", "docs/results/bench-encoders", *shown])
+    command = shlex.join(["python", "benchmarks/bench_published.py", f"docs/results/{options.out.name}", *shown])
     about: dict[str, Any] = provenance.about("named in each row; minilm where none is")
     del about["command"]
     about["commands"] = list(dict.fromkeys([*records.read_about(options.out).get("commands", []), command]))
