@@ -3,7 +3,8 @@
     python benchmarks/bench_formats.py [--rows 1000000]
 
 Every line says the CPU seconds, the wall seconds and the peak memory of a process that does nothing else, and whether
-it is within the line that is drawn for it. OBO and Turtle are compared with pronto and rdflib where they are installed.
+it is within the line that is drawn for it. OBO and Turtle are compared with pronto and rdflib where they are installed,
+each by the median of three processes.
 """
 
 from __future__ import annotations
@@ -81,16 +82,20 @@ def compiled_environment() -> dict[str, str]:
     return environment
 
 
-def measured(code: str) -> tuple[float, float, float, tuple[int, int]]:
-    """CPU seconds, wall seconds, peak megabytes and size of what was read, of a fresh process."""
+def measured(code: str, times: int = 1) -> tuple[float, float, float, tuple[int, int]]:
+    """CPU seconds, wall seconds, peak megabytes and size of what was read; of several fresh processes the median by
+    CPU seconds."""
     command = [sys.executable, "-W", "ignore", "-c", MEASURED.format(code=code)]
-    answer = subprocess.run(command, capture_output=True, text=True, check=True, env=compiled_environment())
-    cpu, wall, memory, size = json.loads(answer.stdout.splitlines()[-1])
+    runs = []
+    for _ in range(times):
+        answer = subprocess.run(command, capture_output=True, text=True, check=True, env=compiled_environment())
+        runs.append(json.loads(answer.stdout.splitlines()[-1]))
+    cpu, wall, memory, size = sorted(runs)[times // 2]
     return cpu, wall, memory, tuple(size)
 
 
 def show(what: str, code: str, other: float | None = None) -> float:
-    cpu, wall, memory, (concepts, edges) = measured(code)
+    cpu, wall, memory, (concepts, edges) = measured(code, times=3)
     ratio = f"  {other / cpu:5.1f} times as fast" if other else ""
     print(f"{what:34} {cpu:6.1f} CPU s {wall:6.1f} s {memory:7,.0f} MB {concepts:9,} {edges:9,}{ratio}", flush=True)
     return cpu
