@@ -3,9 +3,11 @@
     python benchmarks/bench_paper.py OUT semeval_env:5 semeval_sci:5 [--method polaris-paper]
         [--set training.epochs=20 …] [--encoder minilm] [--data FOLDER] [--cost]
 
-``SET:RUNS`` asks for that many random states. Every finished run adds two lines to OUT/runs.jsonl, and every epoch is
-kept in a checkpoint, so the same command goes on where it was stopped. Tables and page in OUT are drawn again after
-every run. ``--cost`` trains nothing and estimates what an epoch of each set takes, from 32 of its texts.
+``SET:RUNS`` asks for that many random states; ``birds20`` and ``birds200`` are the images of CUB, which always have
+frozen encoders and the settings of the paper's table. Every finished run adds two lines to OUT/runs.jsonl, and every
+epoch of a text set is kept in a checkpoint, so the same command goes on where it was stopped. Tables and page in OUT
+are drawn again after every run. ``--cost`` trains nothing and estimates what an epoch of each text set takes, from 32
+of its texts.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ import argparse
 import shlex
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +24,14 @@ import torch
 
 from taxosphere.cli import provenance
 from taxosphere.encoders.text import registry as text_encoders
-from taxosphere.evaluation import datasets, protocol, records
+from taxosphere.evaluation import datasets, image_protocol, protocol, records
 from taxosphere.methods import registry as methods
 from taxosphere.methods.polaris_paper import PolarisPaper
 from taxosphere.model.checkpoint import Checkpoints
 from taxosphere.model.duration import fine_tuning_seconds
 from taxosphere.report import bench_page
+
+BIRDS = {"birds20": image_protocol.SAMPLE, "birds200": None}  # labels drawn for a run; None: all
 
 
 def main() -> None:
@@ -48,6 +53,9 @@ def main() -> None:
             tell_cost(datasets.find(name, options.data), settings, options)
             continue
         for state in range(int(runs or 1)):
+            if name in BIRDS:
+                measure_images(name, state, options)
+                continue
             measure(datasets.find(name, options.data), state, settings, options)
 
 
@@ -66,11 +74,32 @@ def measure(dataset: datasets.Dataset, state: int, settings: dict[str, str], opt
         method.checkpoints = Checkpoints(options.checkpoints / options.method / dataset.name, resume=True)
     began = time.process_time()
     pair = protocol.run_both(method, part, taxonomy, text_encoders.load(options.encoder), state)
-    for run in pair:
-        line = records.record(dataset.name, options.method, "published", run, repairs)
-        print(line["dataset"], line["method"], state, {k: round(v, 1) for k, v in run.metrics.items()}, flush=True)
-        records.append(file, line)
+    keep([records.record(dataset.name, options.method, "published", run, repairs) for run in pair], options)
     print(f"  {time.process_time() - began:.0f} CPU s, epochs {getattr(method, 'epochs', '')}", flush=True)
+
+
+def measure_images(name: str, state: int, options: argparse.Namespace) -> None:
+    """One run on images, unless it has been made; both of its records are kept, and the tables drawn again."""
+    done = {records.key(line) for line in records.read(options.out / "runs.jsonl")}
+    if (name, options.method, state) in done:
+        return
+    options.out.mkdir(parents=True, exist_ok=True)
+    images = image_protocol.read(datasets.find("cub200_wikispecies", options.data).path)
+    method = methods.create_for_labels(options.method)
+    began = time.process_time()
+    pair = image_protocol.run_labels_both(
+        images, method, text_encoders.load(options.encoder), classes=BIRDS[name], random_state=state
+    )
+    keep([records.record(name, options.method, records.IMAGES, run) for run in pair], options)
+    print(f"  {time.process_time() - began:.0f} CPU s, epochs {getattr(method, 'epochs', '')}", flush=True)
+
+
+def keep(lines: Sequence[records.Record], options: argparse.Namespace) -> None:
+    """Print the records of a run, add them to the file, and draw the tables again."""
+    for line in lines:
+        figures = {key: round(value, 1) for key, value in line["metrics"].items()}
+        print(line["dataset"], line["method"], line["seed"], figures, flush=True)
+        records.append(options.out / "runs.jsonl", line)
     draw(options)
 
 

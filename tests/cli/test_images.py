@@ -187,3 +187,10 @@ def test_evaluate_on_images(workplace: Path, capsys: pytest.CaptureFixture[str],
     assert (both["method"], both["split"], list(both["references"])) == ("polaris-both", "unseen", ["sibling-vote"])
     assert main(["evaluate", str(workplace / "native"), "--method", "polaris-both", "--split", "images", *options]) == 2
     assert "'polaris-both' does not name images; choose one of: polaris" in capsys.readouterr().err
+    paper = ["evaluate", str(workplace / "native"), "--method", "polaris-paper", "--protocol", "paper", *options]
+    assert main([*paper, "--split", "images", "--classes", "5", "--json"]) == 0
+    captured = capsys.readouterr()
+    assert "not honest" in captured.err
+    assert {"warning", "metrics", "honest"} <= json.loads(captured.out).keys()
+    assert main([*paper, "--split", "unseen"]) == 2
+    assert "--protocol" in capsys.readouterr().err

@@ -21,6 +21,7 @@ from taxosphere.images.towers import hold_out
 from taxosphere.methods import registry as methods
 from taxosphere.methods.baselines.image_base import IMAGE_SETTINGS, OnImages
 from taxosphere.methods.image_task import LabelledImages, LabelMethod
+from taxosphere.methods.paper_labels import PaperLabels
 from taxosphere.report import tables
 
 QUICK = {"steps": 150, "epochs": 0, "evaluations": 5, "batch_size": 32, "negatives": 4, "learning_rate": 0.01}
@@ -40,6 +41,8 @@ def _quick(name: str) -> LabelMethod:
     method = methods.create_for_labels(name)
     if isinstance(method, OnImages):
         return OnImages(type(method.system), IMAGE_SETTINGS.get(name, {}) | QUICK)
+    if isinstance(method, PaperLabels):  # the paper's batches hold all of so few images: one step an epoch
+        method.config = method.config.with_overrides(("training.batch=8", "training.accumulation=1"))
     return method
 
 
@@ -69,7 +72,7 @@ def test_without_training_the_towers_must_share_a_space() -> None:
 
 
 def test_other_methods_are_refused_by_name() -> None:
-    with pytest.raises(InputError, match="'tfidf' does not name images; choose one of: polaris, transe"):
+    with pytest.raises(InputError, match="'tfidf' does not name images; choose one of: polaris, polaris-paper, transe"):
         methods.create_for_labels("tfidf")
 
 
@@ -288,3 +291,15 @@ def test_the_birds(shared_data: Path) -> None:
     assert found.dataset == "birds20"
     assert found.runs[0].metrics["hit@1"] > 85
     assert found.runs[0].metrics["mrr"] > 92
+
+
+def test_both_protocols_come_from_one_training(zoo: Path) -> None:
+    images = image_protocol.read(zoo)
+    found = image_tasks.evaluate(images, "polaris-paper", runs=1, encoder=GramEncoder(), protocol="paper")
+    assert [run.protocol for run in (*found.runs, *found.honest)] == ["paper", "honest"]
+    assert found.document()["warning"].startswith("not honest")
+    alone = image_tasks.evaluate(images, "polaris-paper", runs=1, encoder=GramEncoder())
+    assert alone.honest == ()
+    assert alone.runs[0].outcome.best.tolist() == found.honest[0].outcome.best.tolist()
+    with pytest.raises(InputError, match="only 'polaris-paper' is measured by the paper's protocol"):
+        image_tasks.evaluate(images, "transe", runs=1, encoder=GramEncoder(), protocol="paper")

@@ -36,7 +36,9 @@ def test_a_name_for_another_task_is_refused_with_what_to_do() -> None:
         methods.create("polaris-both")
     with pytest.raises(InputError, match=r"'clip-1' does not find parents by text; use --split images"):
         methods.create("clip-1")
-    with pytest.raises(InputError, match=r"'polaris-both' does not name images; choose one of: polaris, transe"):
+    with pytest.raises(
+        InputError, match=r"'polaris-both' does not name images; choose one of: polaris, polaris-paper, transe"
+    ):
         methods.create_for_labels("polaris-both")
     with pytest.raises(InputError, match=r"choose one of: polaris, polaris-text, polaris-both, sibling-vote"):
         methods.create_for_unseen("clip-1")

@@ -11,7 +11,7 @@ parent.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,7 +25,15 @@ from taxosphere.evaluation.protocol import Run
 from taxosphere.images import collection
 from taxosphere.images.recognition import PROMPT, ancestor_rows
 from taxosphere.images.towers import hold_out
-from taxosphere.methods.image_task import ImageQueries, LabelledImages, LabelMethod, PlacementMethod, SeedImages
+from taxosphere.methods.image_task import (
+    ImageQueries,
+    LabelledImages,
+    LabelMethod,
+    LabelScorer,
+    LabelsMeasuredTwice,
+    PlacementMethod,
+    SeedImages,
+)
 from taxosphere.taxonomy import Taxonomy, split
 from taxosphere.taxonomy.formats import registry as formats
 from taxosphere.typing import Floats, Longs
@@ -101,6 +109,33 @@ def read(path: Path, encoder: str = collection.AUTO) -> ImageSet:
     )
 
 
+@dataclass(frozen=True)
+class LabelTask:
+    """A sample of labels (k,) as positions in the taxonomy, images to learn from, and other images of these labels."""
+
+    labels: Longs
+    known: LabelledImages
+    asked: LabelledImages
+
+
+def draw_labels(images: ImageSet, encoder: TextEncoder, classes: int | None, random_state: int) -> LabelTask:
+    """One sample of labels and one split of their images; parameters as for `run_labels`."""
+    labels = sample_labels(images.labels, classes, random_state)
+    rows = np.flatnonzero(np.isin(images.gallery.owner, labels))
+    label = np.searchsorted(labels, images.gallery.owner[rows])
+    train, test = hold_out(label, TEST_SHARE, random_state)
+    if len(test) == 0:
+        raise InputError("no label has enough images to hold one out")
+    task = LabelledImages(
+        vectors=images.gallery.vectors[rows],
+        label=label,
+        texts=encoder.encode([PROMPT.format(images.taxonomy.names[i]) for i in labels]),
+        ancestors=ancestor_rows(images.taxonomy, labels),
+        shared=encoder is images.texts,
+    )
+    return LabelTask(labels, task.take(train), task.take(test))
+
+
 def run_labels(
     images: ImageSet,
     method: LabelMethod,
@@ -123,33 +158,50 @@ def run_labels(
     random_state : int
         Decides sample, split and training.
     """
-    labels = sample_labels(images.labels, classes, random_state)
-    rows = np.flatnonzero(np.isin(images.gallery.owner, labels))
-    label = np.searchsorted(labels, images.gallery.owner[rows])
-    train, test = hold_out(label, TEST_SHARE, random_state)
-    if len(test) == 0:
-        raise InputError("no label has enough images to hold one out")
-    texts = encoder.encode([PROMPT.format(images.taxonomy.names[i]) for i in labels])
-    vectors = images.gallery.vectors
+    task = draw_labels(images, encoder, classes, random_state)
     start = time.perf_counter()
-    task = LabelledImages(
-        vectors=vectors[rows[train]],
-        label=label[train],
-        texts=texts,
-        ancestors=ancestor_rows(images.taxonomy, labels),
-        shared=encoder is images.texts,
-    )
-    method.fit(task, random_state=random_state)
-    fitted = time.perf_counter()
-    scores = method.score(vectors[rows[test]])
-    scored = time.perf_counter()
+    method.fit(task.known, random_state=random_state)
+    return _name(images, task, method, random_state, time.perf_counter() - start)
+
+
+def run_labels_both(
+    images: ImageSet,
+    method: LabelMethod,
+    encoder: TextEncoder,
+    *,
+    classes: int | None = None,
+    random_state: int = 0,
+) -> tuple[Run, Run]:
+    """`run_labels` by the paper's protocol, the checkpoint picked on the test images, and honestly, in this order.
+
+    Raises
+    ------
+    InputError
+        The method has no checkpoint to pick.
+    """
+    if not isinstance(method, LabelsMeasuredTwice):
+        raise InputError("on images only 'polaris-paper' is measured by the paper's protocol; leave --protocol out")
+    task = draw_labels(images, encoder, classes, random_state)
+    start = time.perf_counter()
+    peeking = method.fit_both(task.known, random_state=random_state, answers=task.asked)
+    seconds = time.perf_counter() - start
+    paper = _name(images, task, peeking, random_state, seconds)
+    return replace(paper, protocol="paper"), _name(images, task, method, random_state, seconds)
+
+
+def _name(images: ImageSet, task: LabelTask, scorer: LabelScorer, random_state: int, fit_seconds: float) -> Run:
+    """Score every test image once."""
+    start = time.perf_counter()
+    scores = scorer.score(task.asked.vectors)
+    seconds = time.perf_counter() - start
     return Run(
         random_state=random_state,
-        candidates=len(labels),
-        outcome=judge_labels(scores, labels[label[test]], labels, images.taxonomy),
-        fit_seconds=fitted - start,
-        query_seconds=(scored - fitted) / len(test),
+        candidates=len(task.labels),
+        outcome=judge_labels(scores, task.labels[task.asked.label], task.labels, images.taxonomy),
+        fit_seconds=fit_seconds,
+        query_seconds=seconds / len(task.asked.label),
         seed_hash=artifact.seed_hash(images.taxonomy),
+        collapsed=bool(getattr(scorer, "collapsed", False)),
     )
 
 

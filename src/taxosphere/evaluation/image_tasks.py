@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from taxosphere.evaluation import image_protocol, records
-from taxosphere.evaluation.protocol import Plan, Result, Run
+from taxosphere.evaluation.protocol import Plan, ProtocolName, Result, Run
 from taxosphere.methods import registry as methods
 from taxosphere.typing import Progress
 
@@ -30,6 +30,7 @@ def evaluate(
     runs: int = 5,
     random_state: int = 0,
     encoder: TextEncoder | None = None,
+    protocol: ProtocolName = "honest",
     progress: Progress | None = None,
 ) -> Result:
     """Measure a method on images; for unseen concepts `sibling-vote` is measured beside it.
@@ -47,6 +48,8 @@ def evaluate(
         Number of runs and random state of the first.
     encoder : TextEncoder, optional
         Reads labels and descriptions; default: the image encoder's text tower, else the packaged encoder.
+    protocol : str
+        "paper", with "images": measure by the paper's protocol as well, which is not honest.
     progress : callable, optional
         Called as ``progress(done, total, message)``.
 
@@ -58,18 +61,20 @@ def evaluate(
     methods.get(method, _registry_task(task))  # an unknown name is better said before the work begins
     names = [method] if task == LABELS or method == "sibling-vote" else [method, "sibling-vote"]
     text_encoder = _choose_encoder(images, encoder)
-    results: dict[str, list[Run]] = {name: [] for name in names}
+    results: dict[str, list[tuple[Run, ...]]] = {name: [] for name in names}
     for number in range(runs):
         for place, name in enumerate(names):
             if progress is not None:
                 progress(number * len(names) + place, runs * len(names), f"{name}, run {number + 1} of {runs}")
-            results[name].append(_run(images, name, task, classes, text_encoder, random_state + number))
+            results[name].append(_run(images, name, task, classes, text_encoder, random_state + number, protocol))
+    asked, *honest = zip(*results[method], strict=True)
     return Result(
         dataset=dataset(images, task, classes),
         method=method,
-        plan=Plan(task, "leaves", runs, random_state),
-        runs=tuple(results[method]),
-        references={name: tuple(lines) for name, lines in results.items() if name != method},
+        plan=Plan(task, "leaves", runs, random_state, protocol=protocol),
+        runs=asked,
+        references={name: tuple(run for (run,) in lines) for name, lines in results.items() if name != method},
+        honest=honest[0] if honest else (),
     )
 
 
@@ -96,7 +101,7 @@ def work(path: Path, asked: str, method: str, random_state: int, encoder: str) -
     images = _images(path)
     task: Task = UNSEEN if asked == UNSEEN else LABELS
     classes = int(asked) if asked.isdigit() else None
-    run = _run(images, method, task, classes, _text_encoder(path, encoder), random_state)
+    (run,) = _run(images, method, task, classes, _text_encoder(path, encoder), random_state)
     record = records.record(dataset(images, task, classes), method, records.IMAGES if task == LABELS else UNSEEN, run)
     if task == UNSEEN:
         record["metrics"]["wup_mistakes"] = image_protocol.wup_of_mistakes(run.outcome)
@@ -112,12 +117,23 @@ def _registry_task(task: Task) -> methods.Task:
     return "labels" if task == LABELS else "unseen"
 
 
-def _run(images: ImageSet, name: str, task: Task, classes: int | None, encoder: TextEncoder, random_state: int) -> Run:
+def _run(
+    images: ImageSet,
+    name: str,
+    task: Task,
+    classes: int | None,
+    encoder: TextEncoder,
+    random_state: int,
+    protocol: ProtocolName = "honest",
+) -> tuple[Run, ...]:
+    """One run, or with the paper's protocol the one measured by it and the honest one."""
     if task == UNSEEN:
         method = methods.create_for_unseen(name)
-        return image_protocol.run_unseen(images, method, encoder, random_state=random_state)
+        return (image_protocol.run_unseen(images, method, encoder, random_state=random_state),)
     label_method = methods.create_for_labels(name)
-    return image_protocol.run_labels(images, label_method, encoder, classes=classes, random_state=random_state)
+    if protocol == "paper":
+        return image_protocol.run_labels_both(images, label_method, encoder, classes=classes, random_state=random_state)
+    return (image_protocol.run_labels(images, label_method, encoder, classes=classes, random_state=random_state),)
 
 
 @cache

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import TYPE_CHECKING, Protocol, Self, runtime_checkable
 
 from taxosphere.taxonomy import Concept, Taxonomy
 from taxosphere.typing import Floats, Longs
@@ -46,15 +46,28 @@ class LabelledImages:
         return replace(self, vectors=self.vectors[rows], label=self.label[rows])
 
 
-class LabelMethod(Protocol):
+class LabelScorer(Protocol):
+    """Scores every label for images."""
+
+    def score(self, vectors: Floats) -> Floats:
+        """Scores (images, labels) of image vectors, higher is better."""
+        ...
+
+
+class LabelMethod(LabelScorer, Protocol):
     """Learns from labelled images, then scores every label for other images."""
 
     def fit(self, task: LabelledImages, *, random_state: int) -> Self:
         """Learn; the same ``random_state`` gives the same scores."""
         ...
 
-    def score(self, vectors: Floats) -> Floats:
-        """Scores (images, labels) of image vectors, higher is better."""
+
+@runtime_checkable
+class LabelsMeasuredTwice(Protocol):
+    """A label method that can also be measured as the paper measures, which is not honest."""
+
+    def fit_both(self, task: LabelledImages, *, random_state: int, answers: LabelledImages) -> LabelScorer:
+        """`LabelMethod.fit`, and a scorer whose checkpoint was picked on ``answers``."""
         ...
 
 

@@ -126,6 +126,7 @@ TABLE: Mapping[str, Row] = {
     "polaris-paper": Row(
         "the paper's system as printed: its losses, regulariser and hard gate, the encoder learning along (slow)",
         parents="polaris_paper:PolarisPaper",
+        labels="paper_labels:PaperLabels",
     ),
     "polaris-paper-frozen": Row(
         "the same with a frozen encoder: only the head learns", parents="polaris_paper:PolarisPaperFrozen"

@@ -136,13 +136,15 @@ def evaluate(
                 "--queries": queries is not Queries.leaves,
                 "--without-descriptions": without_descriptions,
                 "--repair": repair,
-                "--protocol": protocol_ is not Protocol.honest,
+                "--protocol": protocol_ is not Protocol.honest and split is Asked.unseen,
                 **dict.fromkeys(map(option_name, reading.stated()), True),
             },
         )
         images = image_protocol.read(source.path, image_encoder)
         for fault in images.gallery.faults:
             output.warn(f"passed over {fault}")
+        if protocol_ is Protocol.paper:
+            output.warn(protocol.NOT_HONEST)
         with steps() as report:
             result = image_tasks.evaluate(
                 images,
@@ -152,6 +154,7 @@ def evaluate(
                 runs=runs,
                 random_state=seed,
                 encoder=None if encoder == "minilm" else text_encoders.load(encoder),
+                protocol=protocol_.value,
                 progress=report,
             )
         finish(result, out, json)

@@ -1,8 +1,4 @@
-"""Compared systems on images: each image is a query, its label the parent, all labels the candidates.
-
-Image and label vectors come from different encoders, so they are joined: an image fills the first part of the joint
-vector, a label the second. Any linear layer over it is then two layers, one per encoder.
-"""
+"""Compared systems on images: each image is a query, its label the parent, all labels the candidates."""
 
 from __future__ import annotations
 
@@ -16,15 +12,14 @@ from torch import Tensor
 
 from taxosphere.errors import TaxosphereError
 from taxosphere.images.towers import hold_out
-from taxosphere.images.whitening import WithinClassWhitening, unit
 from taxosphere.methods.baselines.base import Baseline
 from taxosphere.methods.baselines.network import Batch, Network
 from taxosphere.methods.baselines.seed import Seed
 from taxosphere.methods.baselines.settings import Settings
 from taxosphere.methods.baselines.training import mean_reciprocal_rank, train
 from taxosphere.methods.image_task import LabelledImages
+from taxosphere.methods.joined_vectors import JoinedVectors, label_taxonomy
 from taxosphere.model.threads import one_thread
-from taxosphere.taxonomy import Concept, Taxonomy
 from taxosphere.typing import Floats
 
 # Where settings found on texts fail on images: chosen on validation images of two samples of 20 birds.
@@ -43,8 +38,7 @@ class OnImages:
 
     def fit(self, task: LabelledImages, *, random_state: int) -> Self:
         """Choose the number of steps on held-out images, then train on all of them for that long."""
-        self.directions = WithinClassWhitening.fit(task.vectors, task.label, len(task.texts))
-        self._texts = unit(task.texts - task.texts.mean(0))
+        self.joined = JoinedVectors.fit(task)
         settings = self.system.settings
         inner, outer = hold_out(task.label, settings.validation, random_state)
         self.steps = max(settings.steps, settings.epochs * -(-len(inner) // settings.batch_size))
@@ -54,10 +48,6 @@ class OnImages:
             self.network = self._train(task, random_state)[0]
         return self
 
-    def _queries(self, vectors: Floats) -> Tensor:
-        points = self.directions.centred_points(vectors)
-        return torch.from_numpy(np.hstack([points, np.zeros((len(points), self._texts.shape[1]), np.float32)]))
-
     def _train(
         self, task: LabelledImages, random_state: int, held: LabelledImages | None = None
     ) -> tuple[Network, int]:
@@ -65,23 +55,17 @@ class OnImages:
         torch.manual_seed(random_state)
         network = self.system.network_type(self.system.settings, self._seed(task))
         rng, source = np.random.default_rng(random_state), partial(_batches, task)
-        judge = None if held is None else partial(_judge, network, self._queries(held.vectors), held)
+        judge = None if held is None else partial(_judge, network, self.joined.images(held.vectors), held)
         return network, train(network, self.system.settings, rng, self.steps, judge, source)
 
     def _seed(self, task: LabelledImages) -> Seed:
-        """Labels first, then the images below them."""
-        labels, images = len(task.texts), len(task.vectors)
-        concepts = [Concept(f"label {i}", f"label {i}") for i in range(labels)]
-        concepts += [Concept(f"image {i}", f"image {i}") for i in range(images)]
-        edges = np.stack([task.label, labels + np.arange(images)], axis=1)
-        taxonomy = Taxonomy.from_concepts(concepts, []).with_edges(edges)
-        texts = np.hstack([np.zeros((labels, task.vectors.shape[1]), np.float32), self._texts])
-        return Seed(taxonomy, torch.cat([torch.from_numpy(texts), self._queries(task.vectors)]))
+        vectors = torch.cat([self.joined.labels(), self.joined.images(task.vectors)])
+        return Seed(label_taxonomy(task.label, len(task.texts)), vectors)
 
     def score(self, vectors: Floats) -> Floats:
         if self.network is None:
             raise TaxosphereError(f"{self.system.name} must be fitted before it can score")
-        return score(self.network, self._queries(vectors), len(self._texts))
+        return score(self.network, self.joined.images(vectors), len(self.joined.texts))
 
 
 @torch.no_grad()
