@@ -50,13 +50,15 @@ class LastWord:
         return {}
 
 
-def _ranker(seed: Taxonomy, make_reader: MakeReader | None) -> tuple[Ranker, CandidateIndex, Any]:
+def _ranker(
+    seed: Taxonomy, make_reader: MakeReader | None, config: PolarisConfig = CONFIG
+) -> tuple[Ranker, CandidateIndex, Any]:
     vectors = encode_text_vectors(GramEncoder(), list(seed.concepts()))
-    network = train_head(torch.from_numpy(vectors.full), seed, CONFIG, random_state=0).network
+    network = train_head(torch.from_numpy(vectors.full), seed, config, random_state=0).network
     ranker = fit_ranker(
         seed,
-        frozen(vectors, CONFIG, 2),
-        CONFIG,
+        frozen(vectors, config, 2),
+        config,
         None,
         vectors=vectors,
         make_reader=make_reader,
@@ -112,6 +114,24 @@ def test_a_reader_for_every_fold_and_none_has_seen_what_it_is_asked() -> None:
     assert ranker.reader is not None
     assert ranker.reader.reader is final
     assert {READER_SCORE, READER_SCORE + GAP, READER_SCORE + RANK} <= set(ranker.columns)
+
+
+def test_one_reader_for_all_folds_where_the_seed_has_leaves_to_spare() -> None:
+    made: list[LastWord] = []
+
+    def make_reader(seed: Taxonomy, random_state: int) -> ShortlistReader:
+        made.append(LastWord(seed))
+        return ShortlistReader(made[-1], 15)
+
+    seed = meadow()
+    config = CONFIG.with_overrides([f"ranking.examples={np.count_nonzero(seed.hideable) // 3}"])
+    _ranker(seed, make_reader, config)
+    for_all, final = made
+    assert for_all.seed is not None
+    asked = {query.id for query, _ in for_all.shown}
+    assert len(asked & set(seed.ids)) >= config.ranking.examples  # leaves, and what is hidden with them
+    assert not asked & set(for_all.seed.ids)
+    assert final.seed is seed
 
 
 def test_a_reader_that_knows_is_believed_and_one_that_guesses_is_not() -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from taxosphere.model.config import PolarisConfig, RankingConfig
-from taxosphere.model.embedding import RefitWithout, ranker_folds
+from taxosphere.model.embedding import RefitWithout, ranker_folds, split_for_ranker
 from taxosphere.ranking.features.candidates import CandidateIndex
 from taxosphere.ranking.features.compute import compute_features
 from taxosphere.ranking.features.novelty import NoveltyScale
@@ -177,7 +177,8 @@ def make_examples(
     novelty
         Of the seed; None where novelty is not used.
     make_reader
-        Makes a second reader for each fold, from the seed without what the fold hides; None: there is none.
+        Makes a second reader for each fold, from the seed without what the fold hides; or one for all folds, from the
+        seed without what any of them hides, where that leaves enough (`split_for_ranker`). None: there is none.
     tokens
         The words of the seed where they were parsed before.
     random_state
@@ -195,14 +196,26 @@ def make_examples(
         return None
     families, rng, blocks = config.ranking.families, np.random.default_rng([random_state, 4]), list[AskedBlock]()
     samples = [_first_stage_samples(fold, families, random_state) for fold in folds]
+    reader_of = _readers(make_reader, seed, folds, config.ranking, random_state)
     for number, fold in enumerate(folds):
         if progress is not None:
             progress(number, len(folds), f"ranking parents of the concepts of fold {number + 1} of {len(folds)}")
         others = [part for other, parts in enumerate(samples) for part in parts if other != number]
-        reader = None if make_reader is None else make_reader(fold.split.seed, random_state + number)
-        asking = _Asking(fold, families, fit_first_stage(others), novelty, reader)
+        asking = _Asking(fold, families, fit_first_stage(others), novelty, reader_of(number))
         blocks += asking.all_queries(foreign, asked[number :: len(folds)], len(seed), rng)
     return join_blocks(blocks, fit_first_stage([part for parts in samples for part in parts]))
+
+
+def _readers(
+    make_reader: MakeReader | None, seed: Taxonomy, folds: Sequence[Fold], settings: RankingConfig, random_state: int
+) -> Callable[[int], ShortlistReader | None]:
+    """The second reader of each fold, by the fold's number; it has not seen what the fold hides."""
+    if make_reader is None:
+        return lambda _number: None
+    if (part := split_for_ranker(seed, settings, random_state)) is not None:
+        for_all = make_reader(part.seed, random_state)
+        return lambda _number: for_all
+    return lambda number: make_reader(folds[number].split.seed, random_state + number)
 
 
 def n_lists(seed: Taxonomy, settings: RankingConfig, n_foreign: int, random_state: int) -> int:

@@ -36,7 +36,9 @@ def bench(
         help="Names or paths with commas between; default: the paper's text benchmarks.",
     ),
     methods_: str = typer.Option(
-        "", "--methods", help="Names with commas between; default: every method that fits but 'polaris-paper'."
+        "",
+        "--methods",
+        help="Names with commas between; default: every method that fits, on texts but 'polaris-paper'.",
     ),
     out: Path = typer.Option(Path("bench"), help="Folder for runs and reports; an earlier bench in it is continued."),
     runs: int = typer.Option(5, min=1, help="Random states per method."),
