@@ -81,7 +81,7 @@ def rows_of(folder: str, run: int, options: argparse.Namespace) -> Iterator[tupl
     split = hidden_leaves(folder, options.leaves, 100 + run)
     leaves = int(np.count_nonzero(split.seed.hideable))
     config = auto(split.seed)
-    config = config.with_overrides([f"ranking.examples={min(config.ranking.examples, leaves // 15)}"])
+    config = config.with_overrides([f"ranking.examples={min(config.ranking.most_examples, leaves // 15)}"])
     few = round(config.training.validation * leaves) // 8
     apart = {"has_many_leaves": lambda *_: False}
     both = BothHeads()

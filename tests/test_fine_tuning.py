@@ -223,3 +223,25 @@ def test_new_concepts_are_inserted_by_what_the_encoder_knew_before(model: Polari
 def test_another_model_cannot_begin_from_it(model: Polaris, config: PolarisConfig) -> None:
     with pytest.raises(InputError, match="encoder of its own"):
         Polaris(config).fit(meadow(), encoder=encoder_of(config), start=model)
+
+
+def test_with_fine_tuning_two_thirds_of_many_leaves_are_left_to_the_encoder(
+    config: PolarisConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seed = meadow()
+    leaves = np.count_nonzero(seed.hideable)
+    tuned = config.with_overrides(["training.fine_tune=true"])
+    assert embedding.limit_examples(seed, tuned) is tuned  # so few that the ranker needs them all
+    monkeypatch.setattr("taxosphere.model.embedding._FEWEST_EXAMPLES", leaves // 3)
+    spared = embedding.limit_examples(seed, tuned)
+    assert spared.ranking.examples == leaves // 3
+    assert embedding.split_for_ranker(seed, spared.ranking, 0) is not None
+    stated = tuned.with_overrides(["ranking.examples=60"])
+    assert embedding.limit_examples(seed, stated) is stated
+    frozen = tuned.with_overrides(["training.fine_tune=false"])
+    assert embedding.limit_examples(seed, frozen) is frozen
+    assert frozen.ranking.most_examples == 2400
+    said = tuned.with_overrides([f"ranking.examples={leaves // 3}"])
+    left_open = Polaris(tuned).fit(seed)
+    assert left_open.config.ranking.examples is None
+    np.testing.assert_array_equal(left_open.score(QUERIES), Polaris(said).fit(seed).score(QUERIES))

@@ -129,12 +129,12 @@ def fit_model(taxonomy: Taxonomy, config: PolarisConfig, encoder: EncoderLike | 
         The trained parts together with the taxonomy they answer for.
     """
     check_fittable(taxonomy)
+    config = embedding.limit_examples(taxonomy, config)
     prior = load_prior(config.ranking)
     taxonomy, image_encoder = collection.locate(taxonomy, config.images.encoder)
     encoder = _encoder_to_use(config, encoder, run.device)
     _require_memory(len(taxonomy), encoder)
-    encoding = f"encoding {len(taxonomy):,} concepts"
-    run.progress(0, 1, encoding)
+    run.progress(0, 1, encoding := f"encoding {len(taxonomy):,} concepts")
     foreign = foreign_concepts(encoder)
     space = embedding.fit(
         encoder,

@@ -29,10 +29,12 @@ def say_reading_cost(taxonomy: Taxonomy, settings: PolarisConfig, *, runs: int =
     if not settings.ranking.reader:
         return
     from taxosphere.fitting import load_encoder
+    from taxosphere.model.embedding import limit_examples
     from taxosphere.ranking.crossfit import n_lists
     from taxosphere.ranking.foreign import foreign_concepts
     from taxosphere.readers.cost import reading_cost
 
+    settings = limit_examples(taxonomy, settings)
     n_foreign = len(foreign_concepts(load_encoder(settings)))
     count = runs * (n_lists(taxonomy, settings.ranking, n_foreign, settings.seed) + n_queries)
     cost = reading_cost(settings.ranking.reader, taxonomy, count, settings.ranking.reader_depth)
@@ -44,8 +46,10 @@ def propose_fine_tuning(taxonomy: Taxonomy, settings: PolarisConfig) -> None:
     """Say that fine-tuning may pay, and what it takes, where the seed has leaves to spare for it."""
     from taxosphere.encoders.text.registry import has_weights
     from taxosphere.fitting import load_encoder
-    from taxosphere.model.embedding import split_for_ranker
+    from taxosphere.model.embedding import limit_examples, split_for_ranker
 
+    training = settings.training.model_copy(update={"fine_tune": True})
+    settings = limit_examples(taxonomy, settings.model_copy(update={"training": training}))
     if split_for_ranker(taxonomy, settings.ranking, settings.seed) is None:
         return
     if has_weights(load_encoder(settings)):
@@ -61,8 +65,9 @@ def tuning_seconds(taxonomy: Taxonomy, settings: PolarisConfig) -> float:
     from taxosphere.encoders.text.registry import bare, trainable
     from taxosphere.fitting import load_encoder
     from taxosphere.model.duration import fine_tuning_seconds
-    from taxosphere.model.embedding import split_for_ranker
+    from taxosphere.model.embedding import limit_examples, split_for_ranker
 
+    settings = limit_examples(taxonomy, settings)
     rest = split_for_ranker(taxonomy, settings.ranking, settings.seed)
     seed, trainings = (taxonomy, 2 + settings.ranking.folds) if rest is None else (rest.seed, 1)
     return trainings * fine_tuning_seconds(bare(trainable(load_encoder(settings))), seed, settings)

@@ -222,7 +222,7 @@ def make_image_examples(
     """
     rng = np.random.default_rng([random_state, 3])
     has_images = np.bincount(concept, minlength=len(seed)) > 0
-    leaves = rng.permutation(np.flatnonzero(has_images & seed.hideable))[: settings.examples]
+    leaves = rng.permutation(np.flatnonzero(has_images & seed.hideable))[: settings.most_examples]
     folds = min(settings.folds, len(leaves))
     blocks: list[AskedBlock] = []
     for number in range(folds if folds > 1 else 0):

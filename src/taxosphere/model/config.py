@@ -165,9 +165,10 @@ class RankingConfig(Section):
     families: Annotated[
         tuple[Literal["sphere", "encoder", "votes", "structure", "names", "descriptions"], ...], Field(min_length=1)
     ] = ("sphere", "encoder", "votes", "structure", "names", "descriptions")
-    # Folds of leaves that are hidden in turn, and how many of the leaves are asked in all.
+    # Folds of leaves that are hidden in turn, and how many of the leaves are asked in all. None: 2,400, and with
+    # fine-tuning at most a third of the leaves (`embedding.limit_examples`).
     folds: Annotated[int, Field(ge=2)] = 5
-    examples: PositiveInt = 2400
+    examples: PositiveInt | None = None
     prior: bool = True
     # With this many examples the pull to the prior equals the usual decay to zero; it fades with their square.
     prior_pull: Weight = 1000.0
@@ -184,6 +185,11 @@ class RankingConfig(Section):
     reader_depth: Annotated[int, Field(ge=2)] = 15
     # How common a concept is that belongs below none of the candidates.
     none_share: Annotated[float, Field(gt=0.0, lt=1.0)] = 0.05
+
+    @property
+    def most_examples(self) -> int:
+        """How many leaves are asked in all, at most."""
+        return self.examples or 2400
 
 
 class ImagesConfig(Section):

@@ -35,6 +35,7 @@ from taxosphere.taxonomy.split import Split, hide
 from taxosphere.typing import CountProgress, Longs
 
 _MANY = 10
+_FEWEST_EXAMPLES = 400  # with fewer leaves the ranker loses more than a fine-tuned encoder gains
 
 RefitWithout = Callable[[Taxonomy, Longs, int], tuple[TextVectors, SphereNetwork]]
 """``refit(part, kept, random_state)`` trains on a part of the seed alone.
@@ -218,14 +219,35 @@ def _of_seed(vectors: TextVectors, seed: Taxonomy) -> TextVectors:
 
 
 def ranker_leaves(seed: Taxonomy, settings: RankingConfig, random_state: int) -> Longs:
-    """Positions of the leaves that the ranker learns from, at most ``ranking.examples``, in random order."""
+    """Positions of the leaves that the ranker learns from, at most `RankingConfig.most_examples`, in random order."""
     leaves = np.random.default_rng([random_state, 1]).permutation(np.flatnonzero(seed.hideable))
-    return leaves[: settings.examples]
+    return leaves[: settings.most_examples]
 
 
 def ranker_folds(seed: Taxonomy, settings: RankingConfig, random_state: int) -> list[HiddenFold]:
     """What is hidden together while the ranker learns."""
     return hidden_folds(seed, ranker_leaves(seed, settings, random_state), settings.folds, random_state)
+
+
+def limit_examples(seed: Taxonomy, config: PolarisConfig) -> PolarisConfig:
+    """The settings with fewer leaves for the ranker to learn from, where the encoder learns along.
+
+    Parameters
+    ----------
+    seed : Taxonomy
+    config : PolarisConfig
+
+    Returns
+    -------
+    PolarisConfig
+        With fine-tuning, ``ranking.examples`` is at most a third of the leaves, so that the encoder can learn from the
+        others; unchanged where it is stated, and where a third would be fewer than the ranker needs.
+    """
+    third = int(np.count_nonzero(seed.hideable)) // 3
+    if not config.training.fine_tune or config.ranking.examples is not None or third < _FEWEST_EXAMPLES:
+        return config
+    ranking = config.ranking.model_copy(update={"examples": min(third, config.ranking.most_examples)})
+    return config.model_copy(update={"ranking": ranking})
 
 
 def has_many_leaves(seed: Taxonomy, settings: RankingConfig) -> bool:
@@ -241,7 +263,7 @@ def has_many_leaves(seed: Taxonomy, settings: RankingConfig) -> bool:
     bool
         Then one head, trained without these leaves, serves all folds and the queries after them.
     """
-    return int(np.count_nonzero(seed.hideable)) >= _MANY * settings.examples
+    return int(np.count_nonzero(seed.hideable)) >= _MANY * settings.most_examples
 
 
 def split_for_ranker(seed: Taxonomy, settings: RankingConfig, random_state: int) -> Split | None:
