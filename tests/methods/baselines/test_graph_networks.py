@@ -5,10 +5,18 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pytest
 import torch
 
 from taxosphere.methods.baselines.ego_graph import EgoEncoder, EgoSettings, segment_softmax
-from taxosphere.methods.baselines.hyperexpan import HyperExpanNetwork, HyperExpanSettings, exp0, log0, mobius_add
+from taxosphere.methods.baselines.hyperexpan import (
+    HyperExpanNetwork,
+    HyperExpanSettings,
+    exp0,
+    log0,
+    mobius_add,
+    within_ball,
+)
 from taxosphere.methods.baselines.seed import CHILD, PARENT, SELF, Seed
 from taxosphere.methods.baselines.taxoexpan import TaxoExpanNetwork, TaxoExpanSettings
 
@@ -101,6 +109,14 @@ def test_mobius_addition_along_one_line_adds_distances() -> None:
     expected = math.tanh(math.atanh(0.3) + math.atanh(0.5))
     np.testing.assert_allclose(mobius_add(x, y, c), [[expected, 0.0]], rtol=1e-12)
     np.testing.assert_allclose(mobius_add(-x, x, c), [[0.0, 0.0]], atol=1e-15)
+
+
+@pytest.mark.parametrize("curvature", [0.5, 1.0, 2.0])
+def test_within_ball_is_there_and_back_even_beyond_the_rim(curvature: float) -> None:
+    c = torch.tensor(curvature, dtype=torch.float64)
+    vectors = torch.tensor([[0.3, -0.4], [2.0, 1.0], [30.0, 40.0]], dtype=torch.float64)
+    np.testing.assert_allclose(within_ball(vectors, c), log0(exp0(vectors, c), c), rtol=1e-12)
+    assert within_ball(vectors, c)[2].norm() < 50 / 8  # the last one was cut
 
 
 def test_hyperexpan_layers_and_match(double_seed: Seed) -> None:

@@ -6,6 +6,7 @@ ball of its own learned curvature (HGCN with local_agg = 0 and no attention, as 
 
 from __future__ import annotations
 
+import math
 from itertools import pairwise
 
 import torch
@@ -51,14 +52,19 @@ def project(x: Tensor, c: Tensor) -> Tensor:
 
 def exp0(v: Tensor, c: Tensor) -> Tensor:
     """Exponential map at the origin of the Poincaré ball of curvature −c."""
-    root = torch.sqrt(c)
-    return project(torch.tanh(root * norm(v)) * v / (root * norm(v)), c)
+    length = torch.sqrt(c) * norm(v)
+    return v * (torch.tanh(length).clamp(max=1 - _EDGE) / length)
 
 
 def log0(y: Tensor, c: Tensor) -> Tensor:
     """Inverse of `exp0`."""
-    root = torch.sqrt(c)
-    return torch.atanh((root * norm(y)).clamp(max=1 - 1e-5)) * y / (root * norm(y))
+    length = torch.sqrt(c) * norm(y)
+    return y * (torch.atanh(length.clamp(max=1 - 1e-5)) / length)
+
+
+def within_ball(v: Tensor, c: Tensor) -> Tensor:
+    """log_0(exp_0(v)) without going there and back: v, cut where the rim of the ball is."""
+    return v * (math.atanh(1 - _EDGE) / (torch.sqrt(c) * norm(v))).clamp(max=1)
 
 
 def mobius_add(x: Tensor, y: Tensor, c: Tensor) -> Tensor:
@@ -69,7 +75,7 @@ def mobius_add(x: Tensor, y: Tensor, c: Tensor) -> Tensor:
 
 
 class HyperbolicLayer(nn.Module):
-    """exp_0(act(mean over neighbours of log_0(W ⊗ x ⊕ b)))"""
+    """exp_0(act(mean over neighbours of log_0(W ⊗ x ⊕ b))); points go in and come out as tangent vectors."""
 
     def __init__(self, dim: int, out: int, dropout: float) -> None:
         super().__init__()
@@ -77,16 +83,16 @@ class HyperbolicLayer(nn.Module):
         self.bias = nn.Parameter(torch.randn(out) * 0.01)  # a tangent vector, added in the ball
         self.dropout = dropout
 
-    def transform(self, x: Tensor, c: Tensor) -> Tensor:
-        """log_0(W ⊗ x ⊕ b): points of the ball to tangent vectors at the origin."""
-        tangent = F.dropout(log0(x, c), self.dropout, self.training)
-        moved = mobius_add(exp0(self.linear(tangent), c), exp0(self.bias, c), c)
+    def transform(self, tangent: Tensor, c: Tensor) -> Tensor:
+        """log_0(W ⊗ x ⊕ b) of points x = exp_0(tangent)."""
+        kept = F.dropout(tangent, self.dropout, self.training)
+        moved = mobius_add(exp0(self.linear(kept), c), exp0(self.bias, c), c)
         return log0(project(moved, c), c)
 
     @staticmethod
     def gather(tangent: Tensor, nets: EgoNets, c: Tensor) -> Tensor:
-        """exp_0(act(mean over neighbours)) into a ball of curvature c."""
-        return exp0(F.relu(segment_mean(tangent[nets.source], nets.target, len(tangent))), c)
+        """act(mean over neighbours), as far as a ball of curvature −c holds it."""
+        return within_ball(F.relu(segment_mean(tangent[nets.source], nets.target, len(tangent))), c)
 
 
 class HyperExpanNetwork(Network):
@@ -123,13 +129,13 @@ class HyperExpanNetwork(Network):
     def candidate(self, views: MaskedCandidates) -> Tensor:
         nets, curvature = self.seed.ego_nets(views), F.softplus(self.raw_curvature)
         members, place = torch.unique(nets.member, return_inverse=True)
-        x = exp0(self.seed.vectors[members], curvature[0])
+        x = within_ball(self.seed.vectors[members], curvature[0])
         for i, layer in enumerate(self.graph):
             assert isinstance(layer, HyperbolicLayer)
             tangent = layer.transform(x, curvature[i])
             # Before the first exchange a concept is the same in every neighbourhood.
             x = layer.gather(tangent[place] if i == 0 else tangent, nets, curvature[i + 1])
-        readout = segment_mean(log0(x, curvature[-1]), nets.owner, len(views.position))
+        readout = segment_mean(x, nets.owner, len(views.position))
         vectors = self.seed.dim**0.5 * self.seed.vectors[views.position]
         out: Tensor = self.of_candidate(torch.cat([vectors, readout], dim=-1))
         return out
