@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from support.chat_server import Server
 from support.gram_encoder import GramEncoder
@@ -14,12 +15,17 @@ from support.meadow import meadow
 from support.tiny_encoder import build_tiny_encoder
 from taxosphere import Polaris
 from taxosphere.cli import main
+from taxosphere.encoders.text.registry import load
 from taxosphere.model.config import PolarisConfig
 from taxosphere.ranking.crossfit import n_lists
 from taxosphere.ranking.foreign import foreign_concepts
 from taxosphere.readers import cost
-from taxosphere.readers.cost import reading_cost
+from taxosphere.readers.cost import reading_cost, training_cost
+from taxosphere.readers.cross_encoder import CrossEncoder, CrossEncoderSettings
 from taxosphere.readers.language_model import LanguageModelReader
+from taxosphere.readers.reader import Candidate
+from taxosphere.readers.registry import transformer_of
+from taxosphere.taxonomy import Concept
 
 QUICK = ("training.epochs=1", "ranking.folds=2", "ranking.examples=12", "ranking.nets=1", "ranking.epochs=1")
 
@@ -62,8 +68,28 @@ def test_a_language_model_is_timed_on_a_list(monkeypatch: pytest.MonkeyPatch) ->
     assert str(estimate) == "30 requests, about 1 min"
 
 
-def test_a_cross_encoder_is_not_timed() -> None:
-    assert reading_cost("cross-encoder", meadow(), 10, 5) is None
+def test_a_cross_encoder_is_timed_learning_and_reading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every list that is learned from takes two seconds here, and every list that is read one."""
+
+    class Slow(CrossEncoder):
+        def loss(self, query: Concept, candidates: Sequence[Candidate]) -> torch.Tensor:
+            learned.append(2.0)
+            return super().loss(query, candidates)
+
+        def score(self, query: Concept, candidates: Sequence[Candidate]) -> np.ndarray:
+            read.append(1.0)
+            assert len(candidates) == 5
+            return super().score(query, candidates)
+
+    learned: list[float] = []
+    read: list[float] = []
+    monkeypatch.setattr(cost, "CrossEncoder", Slow)
+    monkeypatch.setattr(cost.time, "perf_counter", lambda: sum(learned) + sum(read))
+    encoder = transformer_of(load(str(build_tiny_encoder(tmp_path / "tiny"))))
+    estimate = training_cost(encoder, meadow(), 3, 40, 5)
+    leaves = np.count_nonzero(meadow().hideable)
+    assert estimate.seconds == 3 * CrossEncoderSettings().epochs * leaves * 2.0 + 40 * 1.0
+    assert str(estimate).startswith("3 times and reads up to 40 lists, about ")
 
 
 def test_a_fit_asks_no_more_than_was_said(server: Server) -> None:
@@ -71,6 +97,21 @@ def test_a_fit_asks_no_more_than_was_said(server: Server) -> None:
     most = n_lists(meadow(), settings.ranking, len(foreign_concepts(GramEncoder())), 0)
     Polaris(settings).fit(meadow(), encoder=GramEncoder(), random_state=0)
     assert most / 2 < len(server.requests) <= most
+
+
+@pytest.mark.parametrize(("examples", "trainings"), [(12, 2), (1000, 3)], ids=["leaves to spare", "none to spare"])
+def test_fit_says_how_often_a_cross_encoder_is_trained(
+    examples: int, trainings: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Once for both folds and once for new concepts, or for each of two folds and for new concepts."""
+    encoder = build_tiny_encoder(tmp_path / "tiny")
+    meadow().write(tmp_path / "meadow.tsv")
+    changes = [part for change in (*QUICK, f"ranking.examples={examples}") for part in ("--set", change)]
+    command = ["fit", str(tmp_path / "meadow.tsv"), "--encoder", str(encoder), "--reader", "cross-encoder", *changes]
+    assert main([*command, "-o", str(tmp_path / "model")]) == 0
+    said = capsys.readouterr().err
+    assert f"the cross-encoder is trained {trainings} times and reads up to " in said
+    assert said.index("the cross-encoder is trained") < said.index("wrote")
 
 
 def test_fit_and_evaluate_say_it_first(

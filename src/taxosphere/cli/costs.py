@@ -29,17 +29,25 @@ def say_reading_cost(taxonomy: Taxonomy, settings: PolarisConfig, *, runs: int =
     if not settings.ranking.reader:
         return
     from taxosphere.fitting import load_encoder
-    from taxosphere.model.embedding import limit_examples
+    from taxosphere.model.embedding import limit_examples, split_for_ranker
     from taxosphere.ranking.crossfit import n_lists
     from taxosphere.ranking.foreign import foreign_concepts
-    from taxosphere.readers.cost import reading_cost
+    from taxosphere.readers.cost import reading_cost, training_cost
+    from taxosphere.readers.reader import CROSS_ENCODER
+    from taxosphere.readers.registry import transformer_of
 
     settings = limit_examples(taxonomy, settings)
-    n_foreign = len(foreign_concepts(load_encoder(settings)))
-    count = runs * (n_lists(taxonomy, settings.ranking, n_foreign, settings.seed) + n_queries)
-    cost = reading_cost(settings.ranking.reader, taxonomy, count, settings.ranking.reader_depth)
-    if cost is not None:
-        output.say(f"the second reader reads up to {cost}")
+    reader, depth, encoder = settings.ranking.reader, settings.ranking.reader_depth, load_encoder(settings)
+    count = runs * (n_lists(taxonomy, settings.ranking, len(foreign_concepts(encoder)), settings.seed) + n_queries)
+    if reader != CROSS_ENCODER:
+        cost = reading_cost(reader, taxonomy, count, depth)
+        if cost is not None:
+            output.say(f"the second reader reads up to {cost}")
+    elif count and len(taxonomy) > 1:
+        one_for_all = split_for_ranker(taxonomy, settings.ranking, settings.seed) is not None
+        trainings = runs * (2 if one_for_all else 1 + settings.ranking.folds)
+        training = training_cost(transformer_of(encoder), taxonomy, trainings, count, depth)
+        output.say(f"the cross-encoder is trained {training}")
 
 
 def propose_fine_tuning(taxonomy: Taxonomy, settings: PolarisConfig) -> None:

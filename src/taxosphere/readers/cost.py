@@ -3,16 +3,84 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
+import torch
 
+from taxosphere.encoders.text.transformer import TransformerEncoder
+from taxosphere.readers.cross_encoder import CrossEncoder, CrossEncoderSettings
 from taxosphere.readers.endpoint import EndpointReader, Estimate, Question
-from taxosphere.readers.reader import CROSS_ENCODER, candidates_at
+from taxosphere.readers.reader import candidates_at
 from taxosphere.readers.registry import load_reader
 from taxosphere.taxonomy import Taxonomy
 
 _SAMPLE = 16  # questions whose length is measured
+_TIMED = 4  # of them, that a cross-encoder is timed on
+
+
+@dataclass(frozen=True)
+class TrainingEstimate:
+    """What training a cross-encoder and reading with it takes, at most.
+
+    Attributes
+    ----------
+    trainings : int
+    n_lists : int
+        Lists that are read.
+    seconds : float
+        Of all of it.
+    """
+
+    trainings: int
+    n_lists: int
+    seconds: float
+
+    def __str__(self) -> str:
+        times = "once" if self.trainings == 1 else f"{self.trainings} times"
+        return f"{times} and reads up to {self.n_lists:,} lists, about {self.seconds / 60:,.0f} min"
+
+
+def training_cost(
+    encoder: TransformerEncoder, taxonomy: Taxonomy, trainings: int, n_lists: int, depth: int
+) -> TrainingEstimate:
+    """Estimate of what a cross-encoder takes, timed on a few lists.
+
+    Parameters
+    ----------
+    encoder : TransformerEncoder
+        Where the cross-encoder begins.
+    taxonomy : Taxonomy
+        The one that is fitted.
+    trainings : int
+        How many are trained.
+    n_lists : int
+        How many lists they read at most.
+    depth : int
+        Candidates of each.
+
+    Returns
+    -------
+    TrainingEstimate
+    """
+    settings = CrossEncoderSettings()
+    reader = CrossEncoder.untrained(encoder, settings, random_state=0)
+    learned = settings.epochs * min(int(np.count_nonzero(taxonomy.hideable)), settings.examples)
+    learning = _mean_seconds(
+        lambda *question: torch.autograd.backward(reader.loss(*question)),
+        sample_questions(taxonomy, settings.negatives + 1),
+    )
+    reading = _mean_seconds(reader.score, sample_questions(taxonomy, depth))
+    return TrainingEstimate(trainings, n_lists, trainings * learned * learning + n_lists * reading)
+
+
+def _mean_seconds(ask: Callable[..., object], questions: Sequence[Question]) -> float:
+    ask(*questions[0])  # the first call lays out the weights
+    began = time.perf_counter()
+    for question in questions[-_TIMED:]:
+        ask(*question)
+    return (time.perf_counter() - began) / len(questions[-_TIMED:])
 
 
 def reading_cost(source: str, taxonomy: Taxonomy, n_questions: int, depth: int) -> Estimate | None:
@@ -21,7 +89,7 @@ def reading_cost(source: str, taxonomy: Taxonomy, n_questions: int, depth: int) 
     Parameters
     ----------
     source : str
-        The reader, as for `registry.reader_for`.
+        The reader, as for `registry.load_reader`.
     taxonomy : Taxonomy
         The one that is fitted.
     n_questions : int
@@ -33,9 +101,9 @@ def reading_cost(source: str, taxonomy: Taxonomy, n_questions: int, depth: int) 
     -------
     Estimate or None
         At most; answers in the cache of an endpoint cost nothing. A language model is timed on one list, an endpoint
-        too where no answer of it is in the cache. None for a cross-encoder, whose training is what takes time.
+        too where no answer of it is in the cache. None where there is nothing to ask.
     """
-    if source == CROSS_ENCODER or n_questions == 0 or len(taxonomy) < 2:
+    if n_questions == 0 or len(taxonomy) < 2:
         return None
     reader, questions = load_reader(source), sample_questions(taxonomy, depth)
     if isinstance(reader, EndpointReader):

@@ -98,26 +98,21 @@ class CrossEncoder:
         CrossEncoder
         """
         settings = settings or CrossEncoderSettings()
-        learner = encoder.with_weights(encoder.tuned)
-        head = nn.Linear(encoder.dim, 1)
-        with torch.no_grad():
-            head.weight.normal_(0.0, 0.02, generator=torch.Generator().manual_seed(random_state))
-            head.bias.zero_()
-        reader = cls(learner, head, settings)
+        reader = cls.untrained(encoder, settings, random_state=random_state)
         rng = np.random.default_rng(random_state)
         lists = TrainingLists(seed, encoder, settings.negatives)
         leaves = np.flatnonzero(seed.hideable)
         count = min(len(leaves), settings.examples)
         epochs = [rng.permutation(leaves)[:count] for _ in range(settings.epochs)]
         steps = [part for order in epochs for part in np.array_split(order, -(-count // settings.batch)) if len(part)]
-        weights, last = list(learner.model.parameters()), list(head.parameters())
+        weights, last = list(reader.encoder.model.parameters()), list(reader.head.parameters())
         optimiser = torch.optim.AdamW(
             [{"params": weights, "lr": settings.learning_rate}, {"params": last, "lr": settings.head_rate}]
         )
         falling = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda step: 1.0 - step / max(1, len(steps)))
         for number, asked in enumerate(steps, 1):
             optimiser.zero_grad()
-            losses = [reader._loss(*lists.draw(int(leaf), rng)) for leaf in asked]
+            losses = [reader.loss(*lists.draw(int(leaf), rng)) for leaf in asked]
             torch.autograd.backward(torch.stack(losses).mean())
             nn.utils.clip_grad_norm_([*weights, *last], 1.0)
             optimiser.step()
@@ -125,6 +120,17 @@ class CrossEncoder:
             if progress is not None:
                 progress(number, len(steps))
         return reader
+
+    @classmethod
+    def untrained(
+        cls, encoder: TransformerEncoder, settings: CrossEncoderSettings, *, random_state: int
+    ) -> CrossEncoder:
+        """Where training begins: a copy of the encoder, and a last layer that is random."""
+        head = nn.Linear(encoder.dim, 1)
+        with torch.no_grad():
+            head.weight.normal_(0.0, 0.02, generator=torch.Generator().manual_seed(random_state))
+            head.bias.zero_()
+        return cls(encoder.with_weights(encoder.tuned), head, settings)
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """Weights by name, for a model folder."""
@@ -147,7 +153,7 @@ class CrossEncoder:
             ]
         return np.asarray(torch.cat(parts).numpy(), np.float32) if parts else np.zeros(0, np.float32)
 
-    def _loss(self, query: Concept, candidates: Sequence[Candidate]) -> Tensor:
+    def loss(self, query: Concept, candidates: Sequence[Candidate]) -> Tensor:
         """Cross entropy of the first candidate, the right one, among all."""
         return F.cross_entropy(self._logits(query, candidates).unsqueeze(0), torch.zeros(1, dtype=torch.long))
 
