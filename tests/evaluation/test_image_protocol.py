@@ -40,7 +40,7 @@ def task(dim: int = 24, labels: int = 5, each: int = 24) -> tuple[LabelledImages
 def _quick(name: str) -> LabelMethod:
     method = methods.create_for_labels(name)
     if isinstance(method, OnImages):
-        return OnImages(type(method.system), IMAGE_SETTINGS.get(name, {}) | QUICK)
+        return OnImages(type(method.system), [choice | QUICK for choice in IMAGE_SETTINGS.get(name, [{}])])
     if isinstance(method, PaperLabels):  # the paper's batches hold all of so few images: one step an epoch
         method.config = method.config.with_overrides(("training.batch=8", "training.accumulation=1"))
     return method

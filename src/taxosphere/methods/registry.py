@@ -236,7 +236,7 @@ def create_for_labels(name: str) -> LabelMethod:
     from taxosphere.methods.baselines.base import Baseline
 
     if isinstance(factory, type) and issubclass(factory, Baseline):
-        return image_base.OnImages(factory, image_base.IMAGE_SETTINGS.get(name))
+        return image_base.OnImages(factory, image_base.IMAGE_SETTINGS.get(name, ()))
     return cast("LabelMethod", factory())
 
 

@@ -51,8 +51,19 @@ def test_a_label_without_held_out_images_is_a_candidate_of_the_others() -> None:
     label = np.array([0] * 10 + [1] * 10 + [2])
     vectors, texts = (rng.normal(size=(rows, 4)).astype(np.float32) for rows in (len(label), LABELS))
     settings: dict[str, object] = {"steps": 50, "epochs": 0, "evaluations": 5, "learning_rate": 0.1}
-    method = OnImages(Sinker, settings).fit(LabelledImages(vectors, label, texts), random_state=0)
+    method = OnImages(Sinker, [settings]).fit(LabelledImages(vectors, label, texts), random_state=0)
     assert method.steps == 30
     assert method.network is not None
     assert not method.network.training
     np.testing.assert_allclose(method.score(vectors[:2]), [[0, 0, 2.55 - 30 * 0.1]] * 2, atol=1e-3)
+
+
+def test_settings_are_chosen_by_how_held_out_images_are_ranked() -> None:
+    """Label 2, of which no image is held out, stands in front of all for 25 steps: ten steps are not enough."""
+    rng = np.random.default_rng(0)
+    label = np.array([0] * 10 + [1] * 10 + [2])
+    vectors, texts = (rng.normal(size=(rows, 4)).astype(np.float32) for rows in (len(label), LABELS))
+    few, enough = ({"steps": n, "epochs": 0, "evaluations": 5, "learning_rate": 0.1} for n in (10, 50))
+    for choices in ([few, enough], [enough, few]):
+        method = OnImages(Sinker, choices).fit(LabelledImages(vectors, label, texts), random_state=0)
+        assert (method.system.settings.steps, method.steps) == (50, 30)
