@@ -6,7 +6,8 @@
 The test queries of the published splits are removed first and never asked; of what remains, a fifth of the leaves is
 hidden and asked (validation). Vectors of the taxonomy are in the cache, so the fit is that of known vectors. Encoding
 speed is measured on made-up texts of eleven words, one thread, without a cache. A line for each fit is appended to the
-file of results, fits that stand there are not repeated, and the table is printed at the end. With ``--prior`` the
+file of results, with the rank of every query so that fits can be compared in pairs; fits that stand there are not
+repeated, and the table is printed at the end. With ``--prior`` the
 ranker starts from the prior in that file (`scripts/make_prior.py --out`), not from the one of the package.
 """
 
@@ -53,8 +54,8 @@ def speed(name: str, count: int) -> dict[str, float]:
     }
 
 
-def accuracy(name: str, dataset: str, random_state: int, changes: list[str]) -> dict[str, float]:
-    """Percentages on hidden leaves of the published seed, with processor seconds."""
+def accuracy(name: str, dataset: str, random_state: int, changes: list[str]) -> dict[str, object]:
+    """Percentages on hidden leaves of the published seed with the ranks they come from, and processor seconds."""
     taxonomy, parts = datasets.find(dataset).read()
     taxonomy, _ = protocol.prepare(taxonomy, repair=True)
     seed = taxonomy if parts is None else split.published(taxonomy, parts, "leaves").seed
@@ -75,6 +76,7 @@ def accuracy(name: str, dataset: str, random_state: int, changes: list[str]) -> 
         "mrr": 100 * float((1 / ranks).mean()),
         "cpu_seconds": spent,
         "ms_query": per_query,
+        "ranks": ranks.tolist(),
     }
 
 
