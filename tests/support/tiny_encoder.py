@@ -58,3 +58,27 @@ def build_tiny_encoder(folder: Path) -> Path:
     )
     BertModel(config).save_pretrained(folder)
     return folder
+
+
+def build_tiny_language_model(folder: Path) -> Path:
+    """A causal model of two layers with the same tokenizer, in the form of Qwen2."""
+    import torch
+    from transformers import Qwen2Config, Qwen2ForCausalLM
+
+    build_tiny_encoder(folder)
+    torch.manual_seed(0)
+    config = Qwen2Config(
+        vocab_size=len(_PIECES),
+        hidden_size=16,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        num_key_value_heads=1,
+        intermediate_size=32,
+        max_position_embeddings=256,
+        initializer_range=0.5,
+        bos_token_id=2,
+        eos_token_id=3,
+        pad_token_id=0,
+    )
+    Qwen2ForCausalLM(config).save_pretrained(folder)
+    return folder

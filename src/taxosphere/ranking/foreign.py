@@ -7,16 +7,15 @@ whole: single concepts that happen to be near would be the instructive ones.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib.resources import files
 
 import numpy as np
 
+from taxosphere.encoders.text import many_fields
 from taxosphere.encoders.text.precomputed import PrecomputedEncoder
 from taxosphere.encoders.text.registry import TextEncoder
 from taxosphere.taxonomy import Concept, Taxonomy
 from taxosphere.typing import Floats, Longs
 
-FILE = files("taxosphere.ranking") / "foreign.tsv"
 _NEAR = -1.0  # median novelty from which on a field is taken for one of the taxonomy's own
 
 
@@ -24,8 +23,7 @@ def foreign_concepts(encoder: TextEncoder) -> tuple[Concept, ...]:
     """All foreign concepts, with ids of the form "field/number"; none for an encoder that knows its own texts alone."""
     if isinstance(encoder, PrecomputedEncoder):
         return ()
-    rows = [line.split("\t") for line in FILE.read_text(encoding="utf-8").splitlines()[1:]]
-    return tuple(Concept(f"{field}/{i}", name, text) for i, (field, name, text) in enumerate(rows))
+    return many_fields.concepts()
 
 
 def outside(concepts: Sequence[Concept], novelty: Floats, seed: Taxonomy) -> Longs:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from taxosphere.errors import InputError
+from taxosphere.encoders.loading import language_model
 from taxosphere.readers.reader import Candidate
 from taxosphere.taxonomy import Concept
 from taxosphere.typing import Floats
@@ -64,30 +64,8 @@ class LanguageModelReader:
         InputError
             There is no such model, or a package to read it is missing.
         """
-        import torch
-        from transformers import AutoModelForCausalLM, AutoTokenizer
-        from transformers.utils import logging
-
-        path = Path(source)
-        place, options = (path.parent, {"gguf_file": path.name}) if path.suffix == ".gguf" else (source, {})
-        if options and not path.is_file():
-            raise InputError("there is no such GGUF file", path)
-        bars: Any = logging
-        was_on = bars.is_progress_bar_enabled()
-        bars.disable_progress_bar()
-        try:
-            tokenizer = AutoTokenizer.from_pretrained(place, **options)
-            model: Any = AutoModelForCausalLM.from_pretrained(place, dtype=torch.float32, **options)
-        except ImportError as error:
-            missing = str(error).strip().splitlines()[0]
-            raise InputError(f"{missing}; pip install 'taxosphere[readers]'", source) from None
-        except (OSError, ValueError) as error:
-            first = str(error).strip().splitlines()[0]
-            raise InputError(f"no causal language model can be read from here: {first}", source) from None
-        finally:
-            if was_on:
-                bars.enable_progress_bar()
-        return cls(model.eval(), tokenizer, name=path.stem or source, max_tokens=max_tokens, contrast=contrast)
+        tokenizer, model = language_model(source, "float32")
+        return cls(model, tokenizer, name=Path(source).stem or source, max_tokens=max_tokens, contrast=contrast)
 
     def score(self, query: Concept, candidates: Sequence[Candidate]) -> Floats:
         """Scores (n,) of the candidates, higher is better."""

@@ -56,10 +56,10 @@ class TwoTowers:
         return self._load(AutoTokenizer)
 
     def _load(self, kind: Any) -> Any:
-        from taxosphere.encoders.text.transformer import _quietly as quietly
+        from taxosphere.encoders.loading import without_progress_bars
 
         try:
-            return quietly(lambda: kind.from_pretrained(self.weights.folder, local_files_only=True))
+            return without_progress_bars(lambda: kind.from_pretrained(self.weights.folder, local_files_only=True))
         except (OSError, ValueError, ImportError) as error:
             first = str(error).strip().splitlines()[0]
             raise TaxosphereError(f"{self.weights.folder}: the image encoder cannot be loaded: {first}") from error

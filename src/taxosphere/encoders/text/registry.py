@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Protocol, TypedDict, TypeGuard, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from taxosphere.encoders.cache import VectorCache, default_folder
 from taxosphere.encoders.device import CPU
 from taxosphere.encoders.text import precomputed
 from taxosphere.encoders.text.combined import BETWEEN, CombinedEncoder
+from taxosphere.encoders.text.language_model import LanguageModelEncoder, is_language_model
 from taxosphere.encoders.text.static import StaticEncoder, is_static
 from taxosphere.encoders.text.transformer import Arrays, TransformerEncoder
 from taxosphere.errors import InputError, kind_of
@@ -134,9 +135,9 @@ def description(encoder: TextEncoder) -> dict[str, object]:
 
 
 class CachedEncoder:
-    """A transformer encoder with a cache on disk; weights are loaded only for texts that are not in it."""
+    """An encoder with a cache on disk; weights are loaded only for texts that are not in it."""
 
-    def __init__(self, inner: TransformerEncoder, folder: Path) -> None:
+    def __init__(self, inner: TransformerEncoder | LanguageModelEncoder, folder: Path) -> None:
         self.inner = inner
         self.name = inner.name
         self.dim = inner.dim
@@ -145,13 +146,13 @@ class CachedEncoder:
         self._recent: dict[str, Floats] = {}
 
     def with_weights(self, tuned: Arrays) -> CachedEncoder:
-        """The encoder with these weights in place of those on disk; its vectors are cached apart from others."""
-        return CachedEncoder(self.inner.with_weights(tuned), self._folder)
+        """The transformer with these weights in place of those on disk; its vectors are cached apart from others."""
+        return CachedEncoder(bare(self).with_weights(tuned), self._folder)
 
     @property
     def tuned(self) -> Arrays:
         """Fine-tuned weights by name; empty where there are none."""
-        return self.inner.tuned
+        return bare(self).tuned
 
     def encode(self, texts: Sequence[str], *, progress: CountProgress | None = None) -> Floats:
         """Vectors (len(texts), dim); ``progress(done, total)`` counts distinct texts."""
@@ -178,20 +179,26 @@ class CachedEncoder:
 
 
 Trainable = TransformerEncoder | CachedEncoder
-TextEncoders = Trainable | StaticEncoder | CombinedEncoder | precomputed.PrecomputedEncoder
+TextEncoders = Trainable | LanguageModelEncoder | StaticEncoder | CombinedEncoder | precomputed.PrecomputedEncoder
+
+
+def is_trainable(encoder: TextEncoder) -> TypeGuard[Trainable]:
+    """Whether the encoder itself has weights that can be fine-tuned: language models stay as they are."""
+    inner = encoder.inner if isinstance(encoder, CachedEncoder) else encoder
+    return isinstance(inner, TransformerEncoder)
 
 
 def trainable(encoder: TextEncoder) -> Trainable:
     """The encoder itself, of several side by side the first with weights; `InputError` where there are none to tune."""
     for part in _parts(encoder):
-        if isinstance(part, TransformerEncoder | CachedEncoder):
+        if is_trainable(part):
             return part
     raise InputError(f"'{encoder.name}' has no weights to fine-tune; keep it frozen or name a model")
 
 
 def has_weights(encoder: TextEncoder) -> bool:
     """Whether the encoder, or one of several side by side, has weights that can be fine-tuned."""
-    return any(isinstance(part, TransformerEncoder | CachedEncoder) for part in _parts(encoder))
+    return any(is_trainable(part) for part in _parts(encoder))
 
 
 def part_dims(encoder: TextEncoder) -> tuple[int, ...]:
@@ -214,12 +221,22 @@ def with_tuned(encoder: TextEncoder, tuned: Arrays) -> TextEncoder:
 
 def bare(encoder: Trainable) -> TransformerEncoder:
     """The encoder without its cache."""
-    return encoder.inner if isinstance(encoder, CachedEncoder) else encoder
+    inner = encoder.inner if isinstance(encoder, CachedEncoder) else encoder
+    assert isinstance(inner, TransformerEncoder)  # what `trainable` returns
+    return inner
 
 
 def untuned(encoder: TextEncoder) -> TextEncoder:
     """The encoder as it was before any fine-tuning."""
     return with_tuned(encoder, {}) if has_weights(encoder) and trainable(encoder).tuned else encoder
+
+
+class _Stated(TypedDict):
+    """What every encoder that computes is told."""
+
+    max_tokens: int
+    prefix: str | None
+    device: str
 
 
 _DEFAULT_CACHE = Path()  # stands for default_folder(), which is read when an encoder is made
@@ -238,9 +255,10 @@ def load(
     Parameters
     ----------
     name : str
-        "minilm", "mpnet" or "fast" (from the package index), a Hugging Face or sentence-transformers name, a folder of
-        weights, or a .npy file of vectors with a .txt file of the same name that holds one text per line. Several of
-        them, joined by "+", stand side by side: "minilm+mpnet". A ranker has nets for each of them.
+        "minilm", "mpnet", "fast" or "qwen" (from the package index), a Hugging Face or sentence-transformers name, a
+        folder of weights, a GGUF file of a causal language model, or a .npy file of vectors with a .txt file of the
+        same name that holds one text per line. Several of them, joined by "+", stand side by side: "minilm+mpnet". A
+        ranker has nets for each of them.
     max_tokens : int
         Longer texts are cut off.
     prefix : str, optional
@@ -255,20 +273,22 @@ def load(
     InputError
         There is no such encoder, or its files cannot be used.
     """
-    names = part_names(name)
+    names, stated = part_names(name), _Stated(max_tokens=max_tokens, prefix=prefix, device=device)
     if len(names) > 1:
-        options: Any = {"max_tokens": max_tokens, "prefix": prefix, "cache": cache, "device": device}
-        return CombinedEncoder([load(part, **options) for part in names])
+        return CombinedEncoder([load(part, cache=cache, **stated) for part in names])
     if name.endswith(".npy"):
         path = Path(name)
         return precomputed.read(path, path.with_suffix(".txt"))
     located = weights.locate(name)
     if is_static(located.folder):
         return StaticEncoder(located, max_tokens=max_tokens, prefix=prefix)
-    encoder = TransformerEncoder(located, max_tokens=max_tokens, prefix=prefix, device=device)
-    if cache is None:
-        return encoder
-    return CachedEncoder(encoder, default_folder() if cache is _DEFAULT_CACHE else cache)
+    kept = default_folder() if cache is _DEFAULT_CACHE else cache
+    encoder = (
+        LanguageModelEncoder(located, cache=kept, **stated)
+        if is_language_model(located.folder)
+        else TransformerEncoder(located, **stated)
+    )
+    return encoder if kept is None else CachedEncoder(encoder, kept)
 
 
 def part_names(name: str) -> list[str]:

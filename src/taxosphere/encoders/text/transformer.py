@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from taxosphere.encoders.device import CPU, with_device
+from taxosphere.encoders.loading import without_progress_bars
 from taxosphere.encoders.text import recipe
 from taxosphere.encoders.weights import Weights, verify
 from taxosphere.errors import TaxosphereError
@@ -110,7 +111,7 @@ class TransformerEncoder:
         """The tokenizer as transformers loads it."""
         from transformers import AutoTokenizer
 
-        return _quietly(lambda: AutoTokenizer.from_pretrained(self.weights.folder, local_files_only=True))
+        return without_progress_bars(lambda: AutoTokenizer.from_pretrained(self.weights.folder, local_files_only=True))
 
     @cached_property
     def model(self) -> Any:
@@ -119,13 +120,13 @@ class TransformerEncoder:
 
         verify(self.weights)
         try:
-            model = _quietly(lambda: AutoModel.from_pretrained(self.weights.folder, local_files_only=True)).eval()
+            model = without_progress_bars(lambda: AutoModel.from_pretrained(self.weights.folder, local_files_only=True))
         except (OSError, ValueError) as error:
             first = str(error).strip().splitlines()[0]
             raise TaxosphereError(f"{self.weights.folder}: the encoder cannot be loaded: {first}") from error
         if self.tuned:
             _replace(model, self.tuned, self.weights.folder)
-        return model.to(self.device)
+        return model.eval().to(self.device)
 
     def encode(self, texts: Sequence[str], *, progress: CountProgress | None = None) -> Floats:
         """Vectors (len(texts), dim), rows of length one; each distinct text is encoded once, shortest first."""
@@ -212,7 +213,7 @@ class TransformerEncoder:
         """Token numbers and mask, both (b, width), on the device of the model."""
         import torch
 
-        width = min(_padded(max(len(row) for row in tokens)), self.recipe.max_tokens)
+        width = min(padded_length(max(len(row) for row in tokens)), self.recipe.max_tokens)
         pad = self.tokenizer.pad_token_id or 0 if self._fast_tokenizer is None else self._fast_tokenizer.pad
         ids = torch.tensor([[*row, *([pad] * (width - len(row)))] for row in tokens])
         mask = (torch.arange(width) < torch.tensor([[len(row)] for row in tokens])).long()
@@ -245,7 +246,7 @@ def _digest(arrays: Arrays) -> str:
 
 def batches_by_length(tokens: Sequence[Sequence[int]], size: int = _BATCH) -> list[NDArray[np.intp]]:
     """Row numbers of batches, each of one padded length, shortest first."""
-    lengths = np.array([_padded(len(row)) for row in tokens], dtype=np.int64)
+    lengths = np.array([padded_length(len(row)) for row in tokens], dtype=np.int64)
     order = np.argsort(lengths, kind="stable")
     groups = np.split(order, np.flatnonzero(np.diff(lengths[order])) + 1) if len(order) else []
     return [group[start : start + size] for group in groups for start in range(0, len(group), size)]
@@ -263,7 +264,8 @@ def _joined(batches: Iterable[Sequence[T]]) -> Iterator[list[Sequence[T]]]:
         yield group
 
 
-def _padded(length: int) -> int:
+def padded_length(length: int) -> int:
+    """The length that a text of so many tokens is padded to."""
     return max(1, -(-length // _LENGTH_STEP)) * _LENGTH_STEP
 
 
@@ -280,21 +282,6 @@ def _pool(hidden: Tensor, mask: Tensor, mode: str) -> Tensor:
         return hidden.masked_fill(weight == 0, -torch.inf).amax(1)
     total, count = (hidden * weight).sum(1), weight.sum(1).clamp(min=1)
     return total / (count.sqrt() if mode == "mean_sqrt" else count)
-
-
-def _quietly(action: Callable[[], T]) -> T:
-    """Run without the progress bars of transformers, which would end up in logs and pipes."""
-    from transformers.utils import logging
-
-    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # else it warns after a fork
-    bars: Any = logging
-    was_on = bars.is_progress_bar_enabled()
-    bars.disable_progress_bar()
-    try:
-        return action()
-    finally:
-        if was_on:
-            bars.enable_progress_bar()
 
 
 _BERT_TOKENIZERS = ("BertTokenizer", "BertTokenizerFast", "PreTrainedTokenizerFast", "TokenizersBackend")
