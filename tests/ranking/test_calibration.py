@@ -36,6 +36,28 @@ def test_lists_without_an_answer_do_not_move_the_temperature() -> None:
     assert calibration.fit_temperature(scores, np.zeros_like(labels)) == 1.0
 
 
+def _two_encoders(count: int, noise: tuple[float, float]) -> tuple[np.ndarray, np.ndarray]:
+    """Log probabilities (count, 5, 2) whose truth stands out by two, blurred by two kinds of noise; and the truth."""
+    chance = np.random.default_rng(0)
+    labels = np.arange(5) == chance.integers(0, 5, (count, 1))
+    scores = 2.0 * labels[..., None] + chance.normal(size=(count, 5, 2)) * noise
+    return (scores - np.log(np.exp(scores).sum(1, keepdims=True))).astype(np.float32), labels
+
+
+def test_the_encoder_that_says_more_gets_the_larger_share() -> None:
+    by_net, labels = _two_encoders(2000, (1.0, 2.0))
+    shares = calibration.fit_shares(by_net, labels, np.ones(2000, np.float32))
+    # Of scores with errors of variances 1 and 4 the best mean weighs them 4 to 1.
+    np.testing.assert_allclose(shares, [0.8, 0.2], atol=0.03)
+    assert shares.sum() == pytest.approx(1)
+
+
+def test_a_few_lists_leave_the_shares_nearly_equal() -> None:
+    by_net, labels = _two_encoders(4, (1.0, 2.0))
+    shares = calibration.fit_shares(by_net, labels, np.ones(4, np.float32))
+    np.testing.assert_allclose(shares, 0.5, atol=0.2)
+
+
 def test_the_first_place_is_right_as_often_as_it_says() -> None:
     """Every query has two true parents, both drawn from the list; one in ten has lost them."""
     rng = np.random.default_rng(0)

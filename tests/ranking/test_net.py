@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -55,6 +57,19 @@ def test_scores_are_log_probabilities_of_one_net() -> None:
     table, labels = _lists(60)
     model = train_nets(table, labels, SETTINGS, n_nets=1, random_state=0, prior=None)
     np.testing.assert_allclose(np.exp(_scores(model, table)).sum(1), 1, rtol=1e-5)
+
+
+def test_nets_count_by_their_shares_also_after_saving() -> None:
+    table, labels = _lists(60)
+    model = train_nets(table, labels, SETTINGS, n_nets=2, random_state=0, prior=None)
+    shared = replace(model, shares=np.array([0.75, 0.25], np.float32))
+    first, second = (_scores(replace(model, nets=(net,)), table) for net in model.nets)
+    np.testing.assert_allclose(_scores(shared, table), 0.75 * first + 0.25 * second, atol=1e-5)
+    np.testing.assert_array_equal(_scores(NetEnsemble.from_arrays(shared.to_arrays()), table), _scores(shared, table))
+    places = np.tile(np.arange(6), (60, 1))
+    first, second = (replace(model, nets=(net,)).contributions(model.standardise(table), places) for net in model.nets)
+    found = shared.contributions(model.standardise(table), places)
+    np.testing.assert_allclose(found, 0.75 * first + 0.25 * second, atol=1e-5)
 
 
 def test_contributions_of_a_linear_net_add_up_to_the_score_above_the_average() -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import io
+import logging
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stderr
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -16,10 +19,10 @@ GGUF = ".gguf"
 
 def without_progress_bars(action: Callable[[], T]) -> T:
     """Run without the progress bars of transformers, which would end up in logs and pipes."""
-    from transformers.utils import logging
+    from transformers.utils import logging as messages
 
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # else it warns after a fork
-    bars: Any = logging
+    bars: Any = messages
     was_on = bars.is_progress_bar_enabled()
     bars.disable_progress_bar()
     try:
@@ -27,6 +30,23 @@ def without_progress_bars(action: Callable[[], T]) -> T:
     finally:
         if was_on:
             bars.enable_progress_bar()
+
+
+@contextmanager
+def _quiet(gguf: bool) -> Iterator[None]:
+    """Keep back what is printed while a GGUF file is read: a bar of its own kind, and advice about precision."""
+    from transformers.utils import logging as messages
+
+    if not gguf:
+        yield
+        return
+    level = messages.get_verbosity()
+    messages.set_verbosity(logging.ERROR)
+    try:
+        with redirect_stderr(io.StringIO()):
+            yield
+    finally:
+        messages.set_verbosity(level)
 
 
 def language_model(source: str | Path, dtype: str) -> tuple[Any, Any]:
@@ -53,12 +73,13 @@ def language_model(source: str | Path, dtype: str) -> tuple[Any, Any]:
         raise InputError("there is no such GGUF file", path)
     kinds: tuple[Any, Any] = AutoTokenizer, AutoModelForCausalLM
     try:
-        return without_progress_bars(
-            lambda: (
-                kinds[0].from_pretrained(place, **options),
-                kinds[1].from_pretrained(place, dtype=dtype, **options).eval(),
+        with _quiet(gguf=bool(options)):
+            return without_progress_bars(
+                lambda: (
+                    kinds[0].from_pretrained(place, **options),
+                    kinds[1].from_pretrained(place, dtype=dtype, **options).eval(),
+                )
             )
-        )
     except ImportError as error:
         missing = str(error).strip().splitlines()[0]
         raise InputError(f"{missing}; pip install 'taxosphere[readers]'", source) from None

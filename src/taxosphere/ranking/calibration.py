@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, logit
+from scipy.special import expit, logit, logsumexp
 
 from taxosphere.model.checkpoint import strip_prefix
 from taxosphere.typing import Booleans, Floats
@@ -160,6 +160,37 @@ class FirstPlace:
     def probability(self, scores: NDArray[np.floating], none: NDArray[np.floating]) -> NDArray[np.float64]:
         """(q,) of the first places of lists with these scores (q, k) and uncalibrated ``none`` (q,)."""
         return np.asarray(softmax(scores, self.temperature).max(1) * (1 - self.none(none)))
+
+
+def fit_shares(by_net: Floats, labels: Booleans, weights: Floats) -> Floats:
+    """How much the nets of each encoder are to count: shares (e,), which add up to one, of the most probable lists.
+
+    The logarithms of shares are drawn towards equal ones, by as much as a few lists say.
+
+    Parameters
+    ----------
+    by_net
+        (q, k, e) log probabilities by the nets of each encoder, trained on other lists.
+    labels
+        (q, k): which candidates are right; each list has one.
+    weights
+        (q,) how much each list counts; they add up to about q.
+    """
+    n_encoders = by_net.shape[2]
+
+    def shares(x: Doubles) -> Doubles:
+        return np.asarray(softmax(np.append(x[:-1], 0.0)[None])[0])
+
+    def loss(x: Doubles) -> float:
+        scores = by_net @ shares(x).astype(np.float32) / np.float32(np.exp(x[-1]))
+        log_true = logsumexp(np.where(labels, scores, -np.inf), 1) - logsumexp(scores, 1)
+        towards_equal = np.append(x[:-1], 0.0)
+        return float(-(weights * log_true).sum() + ((towards_equal - towards_equal.mean()) ** 2).sum() / 2)
+
+    from scipy.optimize import minimize  # here: only fitting needs it, and its import is slow
+
+    bounds = [(-_WIDEST, _WIDEST)] * n_encoders
+    return np.asarray(shares(minimize(loss, np.zeros(n_encoders), method="Powell", bounds=bounds).x), np.float32)
 
 
 def shift_odds(probability: NDArray[np.floating], slope: float, constant: float) -> NDArray[np.float64]:

@@ -53,11 +53,22 @@ class RankingNet(nn.Module):
 
 @dataclass(frozen=True)
 class NetEnsemble:
-    """Several nets whose log probabilities are averaged, and the ``mean`` and ``scale`` (f,) of their features."""
+    """Several nets whose log probabilities are averaged.
+
+    Attributes
+    ----------
+    mean, scale
+        (f,) of their features.
+    nets
+        At least one, but for a ranker that was not trained.
+    shares
+        (nets,) how much each counts in the average; they add up to one. None: all the same.
+    """
 
     mean: Floats
     scale: Floats
     nets: tuple[RankingNet, ...]
+    shares: Floats | None = None
 
     def standardise(self, table: Floats, *, overwrite: bool = False) -> Tensor:
         """Features (q, k, f) minus mean, divided by scale and clipped; with ``overwrite`` in the table's own memory."""
@@ -82,11 +93,23 @@ class NetEnsemble:
             )
 
     def scores(self, x: Tensor) -> Floats:
-        """Mean log probabilities (q, k) of the nets, from standardised features (q, k, f)."""
+        """Log probabilities (q, k), averaged over the nets, from standardised features (q, k, f)."""
+        with torch.no_grad():
+            return self._average(self.by_net(x), 2).numpy()
+
+    def by_net(self, x: Tensor) -> Tensor:
+        """Log probabilities (q, k, nets) of each net, from standardised features (q, k, f)."""
         linear, into, bias, out = self._stacked
         with torch.no_grad():
-            by_net = F.linear(x, linear) + F.linear(F.gelu(F.linear(x, into, bias)), out)  # (q, k, nets)
-            return F.log_softmax(by_net, 1).mean(2).numpy()
+            scores = F.linear(x, linear) + F.linear(F.gelu(F.linear(x, into, bias)), out)
+            return F.log_softmax(scores, 1)
+
+    def _average(self, values: Tensor, axis: int) -> Tensor:
+        """Over the nets, which stand along an axis."""
+        if self.shares is None:
+            return values.mean(axis)
+        average: Tensor = torch.tensordot(values, torch.from_numpy(self.shares), ([axis], [0]))
+        return average
 
     def contributions(self, x: Tensor, places: Longs) -> Floats:
         """How much each feature raises a candidate's score above the average of its list: gradient × difference.
@@ -107,13 +130,15 @@ class NetEnsemble:
             explained = x[torch.arange(len(x))[:, None], torch.from_numpy(places)]  # (q, e, f)
             h = F.linear(explained, into, bias)
             slope = torch.special.ndtr(h) + h * torch.exp(-h * h / 2) / math.sqrt(2 * math.pi)  # of gelu(h) = hΦ(h)
-            gradient = linear.mean(0) + (slope * out.mean(0)) @ into
+            gradient = self._average(linear, 0) + (slope * self._average(out, 0)) @ into
             contributions: Floats = (gradient * (explained - x.mean(1, keepdim=True))).numpy()
             return contributions
 
     def to_arrays(self) -> dict[str, NDArray[np.floating]]:
         """Arrays for a model folder."""
         arrays: dict[str, NDArray[np.floating]] = {"mean": self.mean, "scale": self.scale}
+        if self.shares is not None:
+            arrays["shares"] = self.shares
         for number, net in enumerate(self.nets):
             arrays |= {f"net{number}.{key}": value.detach().numpy() for key, value in net.state_dict().items()}
         return arrays
@@ -130,7 +155,13 @@ class NetEnsemble:
             net = RankingNet(len(weights["linear"]), len(weights["bias"]), 0.0, torch.Generator())
             net.load_state_dict(weights)
             nets.append(net)
-        return cls(arrays["mean"].astype(np.float32), arrays["scale"].astype(np.float32), tuple(nets))
+        shares = arrays.get("shares")
+        return cls(
+            arrays["mean"].astype(np.float32),
+            arrays["scale"].astype(np.float32),
+            tuple(nets),
+            None if shares is None else shares.astype(np.float32),
+        )
 
 
 def join_ensembles(ensembles: Sequence[NetEnsemble], columns: Sequence[Longs], n_features: int) -> NetEnsemble:

@@ -130,12 +130,23 @@ class OutOfFold:
 
 
 class Calibrated(NamedTuple):
-    """Out-of-fold rankings, and what is fitted to them: temperature, ceiling and the models of "none of these"."""
+    """Out-of-fold rankings, and what is fitted to them.
+
+    Attributes
+    ----------
+    out_of_fold
+        The rankings.
+    temperature, ceiling, none
+        As for the ranker.
+    shares
+        (e,) how much the nets of each of several encoders count; None where there is one.
+    """
 
     out_of_fold: OutOfFold
     temperature: float
     ceiling: float
     none: NoneOfThese
+    shares: Floats | None
 
 
 def kind_weights(kind: Longs, shares: Mapping[Kind, float]) -> Floats:
@@ -178,15 +189,28 @@ def calibrate(
     """
     concepts, number_of = np.unique(examples.concept, return_inverse=True)
     group = (np.random.default_rng([random_state, 2]).permutation(len(concepts)) % _GROUPS)[number_of]  # (t,)
-    scores = np.zeros(examples.labels.shape, np.float32)  # (t, k)
+    n_encoders = len(encoders_of(columns))
+    by_net = np.zeros((*examples.labels.shape, n_encoders), np.float32)  # (t, k, e)
+    trained = []
+    for number in range(_GROUPS):
+        test, train = group == number, (group != number) & examples.taught
+        nets = train_on(examples, table, train, columns, settings, prior, 1, random_state + number)
+        by_net[test] = nets.by_net(nets.standardise(table[test], overwrite=True)).numpy()
+        trained.append(nets)
+    taught = examples.taught
+    shares = (
+        None
+        if n_encoders == 1
+        else calibration.fit_shares(
+            by_net[taught], examples.labels[taught], kind_weights(examples.kind[taught], SHARES) * taught.sum()
+        )
+    )
+    scores = by_net[..., 0] if shares is None else by_net @ shares  # (t, k)
     n_inputs = calibration.n_none_inputs(len(columns), examples.query_features.shape[1])
     inputs = np.zeros((len(examples), n_inputs), np.float32)
-    for number in range(_GROUPS):
+    for number, nets in enumerate(trained):
         test = group == number
-        train = (group != number) & examples.taught
-        nets = train_on(examples, table, train, columns, settings, prior, 1, random_state + number)
         x = nets.standardise(table[test], overwrite=True)
-        scores[test] = nets.scores(x)
         inputs[test] = calibration.none_inputs(scores[test], x.numpy(), examples.query_features[test])
     none, none_probability = _fit_none(examples, inputs, group, settings.none_share)
     asked = examples.kind <= Kind.FOREIGN
@@ -195,7 +219,7 @@ def calibrate(
     )
     none = replace(none, slope=first.slope, constant=first.constant)
     places = _first_places(examples, scores, first, first.none(none_probability))
-    return Calibrated(places, first.temperature, first.ceiling, none)
+    return Calibrated(places, first.temperature, first.ceiling, none, shares)
 
 
 def train_on(
@@ -214,8 +238,7 @@ def train_on(
     that belong to no encoder.
     """
     names, encoder = zip(*map(encoder_of, columns), strict=True)
-    numbers = sorted({*encoder} - {0})
-    read = [np.flatnonzero(np.isin(encoder, (0, number))) for number in numbers or [0]]
+    read = [np.flatnonzero(np.isin(encoder, (0, number))) for number in encoders_of(columns)]
     rows = np.flatnonzero(chosen)
     ensembles = [
         train_nets(
@@ -231,6 +254,11 @@ def train_on(
         for each in read
     ]
     return ensembles[0] if len(ensembles) == 1 else join_ensembles(ensembles, read, len(columns))
+
+
+def encoders_of(columns: Sequence[str]) -> list[int]:
+    """Numbers of the encoders that have nets of their own; [0] where one encoder has no number."""
+    return sorted({number for _, number in map(encoder_of, columns)} - {0}) or [0]
 
 
 def _fit_none(

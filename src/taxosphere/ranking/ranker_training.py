@@ -143,6 +143,8 @@ def fit_ranker_on_examples(
     examples = replace(examples, features=np.zeros((len(examples), 0, 0), np.float32))  # they are in the table
     nets = train_on(examples, table, examples.taught, columns, settings, prior, settings.nets, random_state)
     calibrated = calibrate(examples, table, columns, settings, prior, random_state)
+    if calibrated.shares is not None:
+        nets = replace(nets, shares=np.repeat(calibrated.shares / settings.nets, settings.nets))
     return Ranker(
         families=settings.families,
         columns=tuple(columns),

@@ -120,11 +120,12 @@ def test_folders_of_sentence_encoders_and_damaged_ones_are_not_taken_for_languag
 
 
 def test_a_gguf_file_becomes_a_folder_whose_vectors_know_a_lime_from_a_cello(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     file = smollm_file()
     monkeypatch.setenv("TAXOSPHERE_CACHE", str(tmp_path))
     encoder = load(str(file))
+    assert capfd.readouterr().err == ""  # neither bars nor advice of the library that reads the file
     assert isinstance(encoder, CachedEncoder)
     few = many_fields.concepts()[::6]  # all of them take this model half a minute
     monkeypatch.setattr(many_fields, "concepts", lambda: few)

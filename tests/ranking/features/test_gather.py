@@ -9,7 +9,7 @@ import pytest
 
 from support.gram_encoder import GramEncoder
 from taxosphere import Concept, Taxonomy
-from taxosphere.encoders.text.registry import encode_text_vectors
+from taxosphere.encoders.text.registry import TextVectors, encode_text_vectors
 from taxosphere.ranking.features import candidates, compression, gather
 from taxosphere.ranking.features.candidates import CandidateIndex
 from taxosphere.ranking.features.catalogue import FAMILIES
@@ -33,7 +33,14 @@ def made_up() -> CandidateIndex:
     names = [" ".join(rng.choice(WORDS, 3, replace=False)) for _ in range(400)]
     concepts = [Concept(f"c{i}", name, f"a {names[(i - 1) // 5]} of some kind") for i, name in enumerate(names)]
     taxonomy = Taxonomy.from_concepts(concepts, [(f"c{(i - 1) // 5}", f"c{i}") for i in range(1, 400)])
-    return CandidateIndex(taxonomy, encode_text_vectors(GramEncoder(), concepts), _points(rng, 400))
+    return CandidateIndex(taxonomy, _untied(encode_text_vectors(GramEncoder(), concepts)), _points(rng, 400))
+
+
+def _untied(vectors: TextVectors) -> TextVectors:
+    """The vectors, moved a little: names with as many letters in common are equally near, and ties are for rounding."""
+    rng = np.random.default_rng(2)
+    moved = [rows + 1e-3 * rng.normal(size=rows.shape).astype(np.float32) for rows in (vectors.full, vectors.name)]
+    return TextVectors(*(rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in moved))
 
 
 def _points(rng: np.random.Generator, count: int) -> SpherePoints:

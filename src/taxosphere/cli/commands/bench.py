@@ -49,7 +49,7 @@ def bench(
     ),
     queries: Queries = typer.Option(Queries.leaves, help="Ask for hidden leaves only, or for inner concepts too."),
     encoder: str = typer.Option(
-        "minilm", help="Sentence encoder: minilm, mpnet, fast, a name, a folder; minilm+mpnet."
+        "minilm", help="Text encoder: minilm, mpnet, fast, qwen, a name, a folder; minilm+qwen."
     ),
     without_descriptions: bool = typer.Option(False, help="Let methods read names only."),
     workers: int = typer.Option(

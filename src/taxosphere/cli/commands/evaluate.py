@@ -79,7 +79,7 @@ def evaluate(
     runs: int = typer.Option(5, min=1, help="Repetitions with other random states."),
     method: str = typer.Option("polaris", help="What to measure; 'taxosphere methods' lists all."),
     encoder: str = typer.Option(
-        "minilm", help="Sentence encoder: minilm, mpnet, fast, a name, a folder; minilm+mpnet."
+        "minilm", help="Text encoder: minilm, mpnet, fast, qwen, a name, a folder; minilm+qwen."
     ),
     image_encoder: str = typer.Option("auto", help="Encoder of images, as for 'fit'."),
     protocol_: Protocol = typer.Option(

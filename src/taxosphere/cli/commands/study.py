@@ -29,7 +29,7 @@ def study(
     seed: int = typer.Option(0, min=0, max=LAST_SEED, help="The first random state."),
     split: Split = typer.Option(Split.published, help="A data set without split.tsv always hides random leaves."),
     encoder: str = typer.Option(
-        "minilm", help="Sentence encoder: minilm, mpnet, fast, a name, a folder; minilm+mpnet."
+        "minilm", help="Text encoder: minilm, mpnet, fast, qwen, a name, a folder; minilm+qwen."
     ),
     workers: int = typer.Option(
         0, min=0, help="Processes, 1 for none beside this one; default: one per core, at most four."

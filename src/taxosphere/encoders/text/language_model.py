@@ -9,6 +9,7 @@ larger than the others; so each number is standardised by its mean and deviation
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Sequence
 from functools import cached_property
@@ -99,13 +100,13 @@ class LanguageModelEncoder:
         """Of the states of `many_fields`: from the cache where they are, else computed and kept there."""
         texts = list(dict.fromkeys(text for each in many_fields.concepts() for text in (each.text, each.name)))
         kept = VectorCache(self._cache, f"states of {self.identity}", self.dim) if self._cache is not None else None
-        known = {} if kept is None else kept.get(texts)
-        if len(known) < len(texts):
+        stored = {} if kept is None else kept.get(texts)
+        if len(stored) < len(texts):
             states = self.states(texts)
             if kept is not None:
                 kept.put(texts, states)
         else:
-            states = np.stack([known[text] for text in texts])
+            states = np.stack([stored[text] for text in texts])
         return Moments(states.mean(0), np.maximum(states.std(0), 1e-6))
 
     def encode(self, texts: Sequence[str], *, progress: CountProgress | None = None) -> Floats:
@@ -122,8 +123,8 @@ class LanguageModelEncoder:
         """States (len(texts), dim) after the last token of the question about each text."""
         import torch
 
-        tokenizer, model = self._loaded
-        tokens = self._tokenize(tokenizer, texts)
+        _, model = self._loaded
+        tokens = self._tokenize(texts)
         states, done = np.zeros((len(texts), self.dim), np.float32), 0
         for rows in batches_by_length(tokens):
             batch = [tokens[row] for row in rows]
@@ -132,21 +133,38 @@ class LanguageModelEncoder:
             ids = torch.tensor([[*row, *([0] * (width - len(row)))] for row in batch], device=self.device)
             last = torch.tensor([len(row) - 1 for row in batch], device=self.device)
             with torch.inference_mode():
-                hidden = model(input_ids=ids, use_cache=False).last_hidden_state
+                hidden = model(input_ids=ids, past_key_values=self._begun(len(batch))).last_hidden_state
                 states[rows] = hidden[torch.arange(len(batch), device=self.device), last].float().cpu().numpy()
             done += len(rows)
             if progress is not None:
                 progress(done, len(texts))
         return states
 
-    def _tokenize(self, tokenizer: Any, texts: Sequence[str]) -> list[list[int]]:
-        """Token ids of the question about every text, of which at most ``max_tokens`` are kept."""
+    def _begun(self, count: int) -> Any:
+        """What the model remembers of the question's beginning, which is read once for all texts, ``count`` times."""
+        remembered = copy.deepcopy(self._beginning)
+        remembered.batch_repeat_interleave(count)
+        return remembered
 
-        def ids(text: str) -> list[int]:
-            return list(tokenizer(text, add_special_tokens=False)["input_ids"])
+    @cached_property
+    def _beginning(self) -> Any:
+        """Keys and values of what stands before every text."""
+        import torch
 
-        before, after = map(ids, frame(tokenizer))
-        return [[*before, *ids(self.prefix + text)[: self.max_tokens], *after] for text in texts]
+        tokenizer, model = self._loaded
+        ids = torch.tensor([_ids(tokenizer, frame(tokenizer)[0])], device=self.device)
+        with torch.inference_mode():
+            return model(input_ids=ids, use_cache=True).past_key_values
+
+    def _tokenize(self, texts: Sequence[str]) -> list[list[int]]:
+        """Token ids of every text, of which at most ``max_tokens`` are kept, and of what stands behind it."""
+        tokenizer, _ = self._loaded
+        after = _ids(tokenizer, frame(tokenizer)[1])
+        return [[*_ids(tokenizer, self.prefix + text)[: self.max_tokens], *after] for text in texts]
+
+
+def _ids(tokenizer: Any, text: str) -> list[int]:
+    return list(tokenizer(text, add_special_tokens=False)["input_ids"])
 
 
 def frame(tokenizer: Any) -> tuple[str, str]:
