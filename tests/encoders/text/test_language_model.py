@@ -90,10 +90,20 @@ def test_states_of_many_fields_and_vectors_are_computed_once(
     again = load(str(tiny), cache=tmp_path)
     assert isinstance(again, CachedEncoder)
     assert isinstance(again.inner, LanguageModelEncoder)
-    np.testing.assert_array_equal(again.inner.moments.mean, first.inner.moments.mean)  # type: ignore[union-attr]
+    np.testing.assert_array_equal(again.inner.moments().mean, first.inner.moments().mean)  # type: ignore[union-attr]
     with pytest.raises(TypeError):  # no model is loaded, and five texts are too few to have been stored
         again.encode(TEXTS)
     assert vectors.shape == (100, 16)
+
+
+@pytest.mark.parametrize("stored", [False, True])
+def test_the_texts_of_many_fields_are_counted_too(tiny: Path, tmp_path: Path, stored: bool) -> None:
+    told: list[tuple[int, int]] = []
+    encoder = load(str(tiny), cache=tmp_path if stored else None)
+    assert isinstance(encoder, CachedEncoder | LanguageModelEncoder)
+    encoder.encode(TEXTS, progress=lambda done, total: told.append((done, total)))
+    many = len({text for each in many_fields.concepts() for text in (each.text, each.name)})
+    assert [pair for pair in told if pair[0] == pair[1]] == [(many, many), (4, 4)]
 
 
 def test_it_is_not_fine_tuned_and_stands_beside_one_that_is(tiny: Path, tmp_path: Path) -> None:

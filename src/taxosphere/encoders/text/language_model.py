@@ -82,6 +82,7 @@ class LanguageModelEncoder:
         self.prefix = prefix or ""
         self.device = device
         self._cache = cache
+        self._moments: Moments | None = None
 
     @property
     def identity(self) -> str:
@@ -95,26 +96,29 @@ class LanguageModelEncoder:
         tokenizer, model = language_model(self.weights.folder, "auto")
         return tokenizer, model.base_model.to(self.device)  # without the part that turns states into words
 
-    @cached_property
-    def moments(self) -> Moments:
+    def moments(self, progress: CountProgress | None = None) -> Moments:
         """Of the states of `many_fields`: from the cache where they are, else computed and kept there."""
+        if self._moments is not None:
+            return self._moments
         texts = list(dict.fromkeys(text for each in many_fields.concepts() for text in (each.text, each.name)))
         kept = VectorCache(self._cache, f"states of {self.identity}", self.dim) if self._cache is not None else None
         stored = {} if kept is None else kept.get(texts)
         if len(stored) < len(texts):
-            states = self.states(texts)
+            states = self.states(texts, progress)
             if kept is not None:
                 kept.put(texts, states)
         else:
             states = np.stack([stored[text] for text in texts])
-        return Moments(states.mean(0), np.maximum(states.std(0), 1e-6))
+        self._moments = Moments(states.mean(0), np.maximum(states.std(0), 1e-6))
+        return self._moments
 
     def encode(self, texts: Sequence[str], *, progress: CountProgress | None = None) -> Floats:
         """Vectors (len(texts), dim), rows of length one; each distinct text is encoded once, shortest first."""
         distinct = list(dict.fromkeys(texts))
         if not distinct:
             return np.zeros((0, self.dim), np.float32)
-        vectors = (self.states(distinct, progress) - self.moments.mean) / self.moments.deviation
+        moments = self.moments(progress)  # first, and counted too: that takes minutes once
+        vectors = (self.states(distinct, progress) - moments.mean) / moments.deviation
         vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
         row = {text: number for number, text in enumerate(distinct)}
         return np.asarray(vectors[[row[text] for text in texts]], np.float32)

@@ -161,6 +161,8 @@ class CachedEncoder:
         vectors |= self._cache.get([text for text in distinct if text not in vectors])
         # Longest texts last, so that each stored part is made of texts of like length.
         missing = sorted((text for text in distinct if text not in vectors), key=len)
+        if missing and isinstance(self.inner, LanguageModelEncoder):
+            self.inner.moments(progress)  # counted by itself, not as a part of these texts
         for start in range(0, len(missing), _STORE_EVERY):
             part = missing[start : start + _STORE_EVERY]
             before = len(vectors)
