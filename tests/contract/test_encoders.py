@@ -9,7 +9,7 @@ from typing import get_args
 import numpy as np
 import pytest
 
-from support.tiny_encoder import build_static_encoder, build_tiny_encoder
+from support.tiny_encoder import build_static_encoder, build_tiny_encoder, build_tiny_language_model
 from taxosphere.encoders.text import registry as module
 from taxosphere.encoders.text.precomputed import PrecomputedEncoder
 from taxosphere.encoders.text.registry import TextEncoder, load
@@ -20,6 +20,7 @@ MEMBERS: dict[str, Callable[[Path], TextEncoder]] = {
     "packaged": lambda folder: load("minilm", cache=None),
     "cached": lambda folder: load("minilm", cache=folder / "cache"),
     "folder": lambda folder: load(str(build_tiny_encoder(folder / "tiny")), cache=None),
+    "language model": lambda folder: load(str(build_tiny_language_model(folder / "tiny-lm")), cache=None),
     "static": lambda folder: load(str(build_static_encoder(folder / "static")), cache=None),
     "combined": lambda folder: load(
         f"minilm+{build_static_encoder(folder / 'static')}+{build_tiny_encoder(folder / 'tiny')}", cache=None
