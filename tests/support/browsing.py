@@ -153,7 +153,8 @@ class Visitor:
         """Give requests to ``handler``, from a reload on: a page that is open may send its next one past it."""
         self.page.route(address, handler)
         self.page.reload()
-        self.page.locator("button[aria-pressed=true] .name").wait_for()  # a decision needs a suggested parent
+        self.page.locator("button[aria-pressed=true] .name").wait_for()  # a decision needs a suggested parent,
+        self.page.locator(".row").first.wait_for()  # and what comes after it the list, which is read apart
 
     def until(self, script: str, argument: Any = None) -> None:
         self.page.wait_for_function(script, arg=argument, timeout=60_000)
