@@ -8,7 +8,8 @@ hidden and asked (validation). Vectors of the taxonomy are in the cache, so the 
 speed is measured on made-up texts of eleven words, one thread, without a cache. A line for each fit is appended to the
 file of results, with the rank of every query so that fits can be compared in pairs; fits that stand there are not
 repeated, and the table is printed at the end. With ``--prior`` the
-ranker starts from the prior in that file (`scripts/make_prior.py --out`), not from the one of the package.
+ranker starts from the prior in that file (`scripts/make_prior.py --out`), not from the one of the package. With
+``--against ENCODER [CHANGE …]`` the mean difference of 100 / rank to those fits follows, over the same queries.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import numpy as np
 
 from taxosphere.encoders.text.registry import load
 from taxosphere.evaluation import datasets, protocol
+from taxosphere.evaluation.significance import compare
 from taxosphere.methods import registry as methods
 from taxosphere.ranking import prior
 from taxosphere.taxonomy import split
@@ -100,6 +102,25 @@ def table(lines: list[dict[str, object]], sets: list[str], encoders: list[str]) 
         print(first, " | ".join(cells), "|", seconds, "|")
 
 
+def differences(lines: list[dict[str, object]], stated: argparse.Namespace, changes: list[str]) -> None:
+    """Print what each encoder gains over the fits that ``--against`` names, with 95 % intervals of single queries."""
+
+    def reciprocal(name: str, how: list[str]) -> list[float]:
+        keys = [
+            {"encoder": name, "set": one, "random_state": state, "changes": how}
+            for state in range(stated.runs)
+            for one in stated.sets
+        ]
+        fits = [next(line for line in lines if key.items() <= line.items() and "ranks" in line) for key in keys]
+        return [100 / rank for fit in fits for rank in fit["ranks"]]  # type: ignore[attr-defined]
+
+    other, *how = stated.against
+    for name in stated.encoders:
+        found = compare(reciprocal(name, changes), reciprocal(other, how))
+        gain = f"{found.difference:+.1f} [{found.low:+.1f}, {found.high:+.1f}] of {found.queries:,} queries"
+        print(f"{name} against {' '.join(stated.against)}: {gain}")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("results", type=Path)
@@ -108,6 +129,7 @@ def main() -> None:
     parser.add_argument("--encoders", nargs="+", default=list(ENCODERS))
     parser.add_argument("--set", nargs="*", default=[], dest="changes", metavar="KEY=VALUE")
     parser.add_argument("--prior", type=Path, default=prior.FILE)
+    parser.add_argument("--against", nargs="+", metavar=("ENCODER", "CHANGE"))
     stated = parser.parse_args()
     changes = stated.changes + ([] if stated.prior == prior.FILE else [f"prior {stated.prior.name}"])
     prior.FILE = stated.prior
@@ -129,6 +151,8 @@ def main() -> None:
                 if not any(key.items() <= line.items() for line in lines):
                     keep(key | accuracy(name, one, random_state, stated.changes))
     table([line for line in lines if "dim" in line or line["changes"] == changes], stated.sets, stated.encoders)
+    if stated.against:
+        differences(lines, stated, changes)
 
 
 if __name__ == "__main__":

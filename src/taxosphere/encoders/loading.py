@@ -6,7 +6,7 @@ import io
 import logging
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, redirect_stderr
+from contextlib import contextmanager, nullcontext, redirect_stderr
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -33,13 +33,10 @@ def without_progress_bars(action: Callable[[], T]) -> T:
 
 
 @contextmanager
-def _quiet(gguf: bool) -> Iterator[None]:
+def _quiet() -> Iterator[None]:
     """Keep back what is printed while a GGUF file is read: a bar of its own kind, and advice about precision."""
     from transformers.utils import logging as messages
 
-    if not gguf:
-        yield
-        return
     level = messages.get_verbosity()
     messages.set_verbosity(logging.ERROR)
     try:
@@ -73,7 +70,7 @@ def language_model(source: str | Path, dtype: str) -> tuple[Any, Any]:
         raise InputError("there is no such GGUF file", path)
     kinds: tuple[Any, Any] = AutoTokenizer, AutoModelForCausalLM
     try:
-        with _quiet(gguf=bool(options)):
+        with _quiet() if options else nullcontext():
             return without_progress_bars(
                 lambda: (
                     kinds[0].from_pretrained(place, **options),

@@ -163,9 +163,10 @@ class FirstPlace:
 
 
 def fit_shares(by_net: Floats, labels: Booleans, weights: Floats) -> Floats:
-    """How much the nets of each encoder are to count: shares (e,), which add up to one, of the most probable lists.
+    """How much the nets of each of several encoders count in the average: shares (e,), which add up to one.
 
-    The logarithms of shares are drawn towards equal ones, by as much as a few lists say.
+    They make the right candidates as probable as they can be, together with a temperature that is then dropped. A
+    normal prior of deviation one on the logarithms of the shares keeps those of a few lists near equal.
 
     Parameters
     ----------

@@ -31,7 +31,7 @@ def fit(
     set_: list[str] = typer.Option([], "--set", metavar="KEY=VALUE", help="Change one setting; repeatable."),
     encoder: str | None = typer.Option(
         None,
-        help="Text encoder: minilm, mpnet, fast, qwen, a Hugging Face name, a folder, .gguf, .npy; two as minilm+qwen.",
+        help="Text encoder: minilm, mpnet, fast, qwen, a Hugging Face name, a folder, .gguf, .npy; or minilm+qwen.",
     ),
     image_encoder: str | None = typer.Option(
         None, help="Encoder of images: 'efficientnet-lite0', a CLIP or SigLIP name or folder, .npy, 'none'."

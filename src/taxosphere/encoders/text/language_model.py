@@ -137,22 +137,22 @@ class LanguageModelEncoder:
             ids = torch.tensor([[*row, *([0] * (width - len(row)))] for row in batch], device=self.device)
             last = torch.tensor([len(row) - 1 for row in batch], device=self.device)
             with torch.inference_mode():
-                hidden = model(input_ids=ids, past_key_values=self._begun(len(batch))).last_hidden_state
+                hidden = model(input_ids=ids, past_key_values=self._beginnings(len(batch))).last_hidden_state
                 states[rows] = hidden[torch.arange(len(batch), device=self.device), last].float().cpu().numpy()
             done += len(rows)
             if progress is not None:
                 progress(done, len(texts))
         return states
 
-    def _begun(self, count: int) -> Any:
-        """What the model remembers of the question's beginning, which is read once for all texts, ``count`` times."""
-        remembered = copy.deepcopy(self._beginning)
-        remembered.batch_repeat_interleave(count)
-        return remembered
+    def _beginnings(self, count: int) -> Any:
+        """Keys and values of the question's beginning for a batch of ``count`` texts; the model adds to them."""
+        copied = copy.deepcopy(self._beginning)
+        copied.batch_repeat_interleave(count)
+        return copied
 
     @cached_property
     def _beginning(self) -> Any:
-        """Keys and values of what stands before every text."""
+        """Keys and values of the question's beginning, which stands before every text and is computed once."""
         import torch
 
         tokenizer, model = self._loaded
